@@ -1,0 +1,169 @@
+//! The few verbs of dense linear algebra that the rest of the crate speaks, all by `faer`.
+//!
+//! Symmetric matrices live in their lower triangle. Products and Cholesky factorisations use all
+//! threads and give the same bits for any number of them; eigenvectors do not, so
+//! [`symmetric_eigen`] runs on one.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::{matmul, triangular_solve};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+
+/// All threads of the pool we run in.
+pub(crate) fn par() -> Par {
+    Par::rayon(0)
+}
+
+/// dst = alpha a b, or dst += alpha a b.
+pub(crate) fn product(
+    dst: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
+    matmul::matmul(dst, accum, a, b, alpha, par());
+}
+
+/// a b.
+pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut dst = Mat::zeros(a.nrows(), b.ncols());
+    product(dst.as_mut(), Accum::Replace, a, b, 1.0);
+    dst
+}
+
+/// Lower triangle of dst += alpha a aᵀ.
+pub(crate) fn add_outer(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
+    triangular::matmul(
+        dst,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        a,
+        BlockStructure::Rectangular,
+        a.transpose(),
+        BlockStructure::Rectangular,
+        alpha,
+        par(),
+    );
+}
+
+/// Lower triangle of dst += alpha L⁻ᵀ L⁻¹, where `inverse` holds L⁻¹ (lower).
+pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, alpha: f64) {
+    triangular::matmul(
+        dst,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        inverse.transpose(),
+        BlockStructure::TriangularUpper,
+        inverse,
+        BlockStructure::TriangularLower,
+        alpha,
+        par(),
+    );
+}
+
+/// Overwrites the lower triangle by L with a = L Lᵀ; `None` if a is not positive definite.
+pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
+    let mut memory = MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(
+        a.nrows(),
+        par(),
+        Default::default(),
+    ));
+    factor::cholesky_in_place(
+        a,
+        Default::default(),
+        par(),
+        MemStack::new(&mut memory),
+        Default::default(),
+    )
+    .ok()
+    .map(|_| ())
+}
+
+/// L⁻¹ of a lower-triangular L; the upper triangle of the result is zero.
+pub(crate) fn invert_lower(l: MatRef<'_, f64>) -> Mat<f64> {
+    let mut inverse = Mat::zeros(l.nrows(), l.nrows());
+    faer::linalg::triangular_inverse::invert_lower_triangular(inverse.as_mut(), l, par());
+    inverse
+}
+
+/// x ← L⁻¹ x.
+pub(crate) fn solve_lower(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+    triangular_solve::solve_lower_triangular_in_place(l, x, par());
+}
+
+/// x ← (L Lᵀ)⁻¹ x.
+pub(crate) fn solve_cholesky(l: MatRef<'_, f64>, mut x: MatMut<'_, f64>) {
+    triangular_solve::solve_lower_triangular_in_place(l, x.as_mut(), par());
+    triangular_solve::solve_upper_triangular_in_place(l.transpose(), x, par());
+}
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror(a: &mut Mat<f64>) {
+    for j in 0..a.ncols() {
+        for i in 0..j {
+            a[(i, j)] = a[(j, i)];
+        }
+    }
+}
+
+/// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix given by its lower
+/// triangle, on one thread so that the bits do not depend on their number.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    use faer::linalg::evd;
+    let n = a.nrows();
+    let mut vectors = Mat::zeros(n, n);
+    let mut values = faer::Mat::<f64>::zeros(n, 1);
+    let mut memory = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(
+        n,
+        evd::ComputeEigenvectors::Yes,
+        Par::Seq,
+        Default::default(),
+    ));
+    evd::self_adjoint_evd(
+        a,
+        values.col_mut(0).as_diagonal_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Default::default(),
+    )
+    .ok()?;
+    Some((values.col(0).iter().copied().collect(), vectors))
+}
+
+/// Eigenvalues below this share of the largest are taken for the exact zeros that the theory
+/// promises (one per task, its label shift).
+pub(crate) const NULL_SPACE: f64 = 1e-10;
+
+/// The minimum-norm solution x of S x = v for a symmetric positive semi-definite S.
+pub(crate) fn pseudo_solve(s: MatRef<'_, f64>, v: MatRef<'_, f64>) -> Mat<f64> {
+    let Some((values, vectors)) = symmetric_eigen(s) else {
+        return Mat::zeros(v.nrows(), v.ncols());
+    };
+    let largest = values.last().copied().unwrap_or(0.0);
+    let mut rotated = times(vectors.transpose(), v);
+    for (i, &value) in values.iter().enumerate() {
+        let weight = if value > NULL_SPACE * largest && value > 0.0 {
+            1.0 / value
+        } else {
+            0.0
+        };
+        for j in 0..rotated.ncols() {
+            rotated[(i, j)] *= weight;
+        }
+    }
+    times(vectors.as_ref(), rotated.as_ref())
+}
+
+/// Solves a general square system; used on C x C matrices of the theory.
+pub(crate) fn solve_general(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    use faer::linalg::solvers::Solve;
+    a.partial_piv_lu().solve(b)
+}
+
+/// The Cholesky factor of a small symmetric matrix given by its lower triangle, if definite.
+pub(crate) fn small_cholesky(a: MatRef<'_, f64>) -> Option<faer::linalg::solvers::Llt<f64>> {
+    a.llt(Side::Lower).ok()
+}

@@ -1,0 +1,143 @@
+//! Everything that can go wrong, grouped by when it does: reading the data, choosing the
+//! settings, solving, and opening a saved file. Each variant says what was found and what to do.
+
+use std::path::PathBuf;
+
+/// What went wrong, in words for the person who can mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // At the door: the data.
+    /// A feature value is NaN or infinite.
+    #[error(
+        "row {row}, feature {feature}: the value is {value}; every feature must be a finite number"
+    )]
+    NotFinite {
+        /// Row, counted from 1.
+        row: usize,
+        /// Feature, counted from 1.
+        feature: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// There is nothing to learn from.
+    #[error(
+        "the data have {rows} rows and {features} features; at least two rows and one feature are needed"
+    )]
+    Empty {
+        /// Rows found.
+        rows: usize,
+        /// Features found.
+        features: usize,
+    },
+    /// Two inputs that must agree in length do not.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// What was measured.
+        what: &'static str,
+        /// What it should be.
+        expected: usize,
+        /// What it is.
+        got: usize,
+    },
+    /// A task has fewer than two rows, so that it cannot be centred and left-one-out.
+    #[error("task '{task}' has {rows} row; every task needs at least two (drop it or add rows)")]
+    TooFewRows {
+        /// The task.
+        task: String,
+        /// Its rows.
+        rows: usize,
+    },
+    /// The target's rows are all of one class.
+    #[error("the target '{task}' has one class only ('{class}'); a decision needs at least two")]
+    OneClass {
+        /// The target.
+        task: String,
+        /// Its only class.
+        class: String,
+    },
+
+    // Settings.
+    /// No task of that name.
+    #[error("there is no task '{name}'; the tasks are: {}", list(known))]
+    UnknownTask {
+        /// What was asked for.
+        name: String,
+        /// What exists.
+        known: Vec<String>,
+    },
+    /// No class of that name in the target.
+    #[error(
+        "the target '{task}' has no class '{name}'; its classes are: {}",
+        list(known)
+    )]
+    UnknownClass {
+        /// The target.
+        task: String,
+        /// What was asked for.
+        name: String,
+        /// What exists.
+        known: Vec<String>,
+    },
+    /// Several tasks and no target named.
+    #[error("there are {} tasks; name the target (one of: {})", known.len(), list(known))]
+    NoTarget {
+        /// What exists.
+        known: Vec<String>,
+    },
+    /// A setting is outside its range.
+    #[error("{setting} is {value}: {expected}")]
+    Setting {
+        /// The setting's name.
+        setting: &'static str,
+        /// Its value, as text.
+        value: String,
+        /// What it has to be.
+        expected: &'static str,
+    },
+
+    // Solving.
+    /// A factorisation broke down. With finite data it cannot, unless values overflow.
+    #[error(
+        "the linear system of task '{task}' could not be factorised: the features are too large or the coupling too strong for double precision; rescale the features"
+    )]
+    Factorisation {
+        /// The task.
+        task: String,
+    },
+
+    // Files.
+    /// A file is not one of ours, or not whole.
+    #[error("{what} cannot be read: {why}")]
+    Format {
+        /// "the model file", "the statistics".
+        what: &'static str,
+        /// The reason.
+        why: String,
+    },
+    /// The operating system said no.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        source: std::io::Error,
+    },
+}
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("'{name}'"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}

@@ -1,0 +1,28 @@
+//! foretask
+pub mod cells;
+pub mod coupling;
+mod dense;
+pub mod error;
+pub mod forecast;
+pub mod gaussian;
+pub mod model;
+pub mod moments;
+pub mod rules;
+pub mod settings;
+pub mod solve;
+pub mod statistics;
+pub mod study;
+pub mod tasks;
+pub mod theory;
+mod tune;
+pub use cells::{Cells, Task};
+pub use coupling::Coupling;
+pub use error::{Error, Result};
+pub use forecast::Forecast;
+pub use model::Model;
+pub use moments::{Moments, Source};
+pub use settings::{Evidence, Labels, Prior, Settings};
+pub use solve::{LeaveOneOut, Scaling, System};
+pub use statistics::Statistics;
+pub use study::Study;
+pub use tasks::{Rows, Tasks};

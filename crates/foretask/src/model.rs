@@ -1,0 +1,468 @@
+//! [`Model`]: a trained decision for one task.
+//!
+//! All candidates and label scores have been folded into one weight vector per score, so a model is
+//! p x d numbers: d = 1 for two classes (positive for the first, as with labels ±1), d = m for more.
+//! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
+//! which takes the final name only when it is whole and on the disk.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+
+use faer::{Accum, Mat};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::cells::Task;
+use crate::dense;
+use crate::error::{Error, Result};
+use crate::forecast::{Forecast, argmax, probabilities};
+use crate::study::Rule;
+use crate::tasks::{PANEL, Rows};
+
+/// A trained decision for one task, with its forecast.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    description: Description,
+    /// Weights on raw features, p x d.
+    weights: Mat<f64>,
+    /// Score at the origin.
+    bias: Vec<f64>,
+    decision: Decision,
+}
+
+/// The part of a model that is text in its file.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Description {
+    pub(crate) target: String,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) rule: Rule,
+    pub(crate) forecast: Forecast,
+}
+
+/// How scores become a class and probabilities.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decision {
+    /// First class where the score exceeds `threshold`; log-odds slope (score - centre).
+    Threshold {
+        threshold: f64,
+        slope: f64,
+        centre: f64,
+    },
+    /// The class of the largest cost-weighted posterior; log-posteriors slope score_c + offset_c.
+    Argmax {
+        slope: f64,
+        offsets: Vec<f64>,
+        costs: Vec<f64>,
+    },
+}
+
+impl Model {
+    /// From weights on centred and scaled features.
+    pub(crate) fn new(
+        description: Description,
+        mut weights: Mat<f64>,
+        mean: &[f64],
+        scale: f64,
+        mut bias: Vec<f64>,
+        decision: Decision,
+    ) -> Self {
+        for (j, bias) in bias.iter_mut().enumerate() {
+            let mut at_mean = 0.0;
+            for (feature, mean) in mean.iter().enumerate() {
+                weights[(feature, j)] /= scale;
+                at_mean += weights[(feature, j)] * mean;
+            }
+            *bias -= at_mean;
+        }
+        Self {
+            description,
+            weights,
+            bias,
+            decision,
+        }
+    }
+
+    /// The task it decides for.
+    pub fn target(&self) -> &str {
+        &self.description.target
+    }
+
+    /// The classes it decides between, in the order of scores and probabilities.
+    pub fn classes(&self) -> &[String] {
+        let target = self
+            .description
+            .tasks
+            .iter()
+            .find(|task| task.name == self.description.target);
+        target.map_or(&[], |task| &task.classes)
+    }
+
+    /// The tasks it was trained on.
+    pub fn tasks(&self) -> &[Task] {
+        &self.description.tasks
+    }
+
+    /// The number of features it expects.
+    pub fn features(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    /// The names of its features, if it was told.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.description.feature_names.as_deref()
+    }
+
+    /// Tells the model the names of its features.
+    ///
+    /// # Errors
+    /// If their number is wrong.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.features() {
+            return Err(Error::Shape {
+                what: "feature names",
+                expected: self.features(),
+                got: names.len(),
+            });
+        }
+        self.description.feature_names = Some(names);
+        Ok(self)
+    }
+
+    /// What it was expected to do on new data when it was trained.
+    pub fn forecast(&self) -> &Forecast {
+        &self.description.forecast
+    }
+
+    /// How its scores were made.
+    pub fn rule(&self) -> &Rule {
+        &self.description.rule
+    }
+
+    /// Weights on raw features (p x d): score = weightsᵀ x + intercept.
+    pub fn weights(&self) -> &Mat<f64> {
+        &self.weights
+    }
+
+    /// The score at the origin.
+    pub fn intercept(&self) -> &[f64] {
+        &self.bias
+    }
+
+    /// For two classes, the score above which the first is chosen.
+    pub fn threshold(&self) -> Option<f64> {
+        match self.decision {
+            Decision::Threshold { threshold, .. } => Some(threshold),
+            Decision::Argmax { .. } => None,
+        }
+    }
+
+    /// Decision scores, n x d: one for two classes, one per class for more.
+    ///
+    /// # Errors
+    /// If the number of features differs or a value is not finite.
+    pub fn scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        if rows.features() != self.features() {
+            return Err(Error::Shape {
+                what: "features",
+                expected: self.features(),
+                got: rows.features(),
+            });
+        }
+        let mut scores = Mat::from_fn(rows.len(), self.bias.len(), |_, j| self.bias[j]);
+        match rows.as_f64() {
+            Some(view) => dense::product(
+                scores.as_mut(),
+                Accum::Add,
+                view,
+                self.weights.as_ref(),
+                1.0,
+            ),
+            None => {
+                let index: Vec<usize> = (0..rows.len()).collect();
+                let zero = vec![0.0; self.features()];
+                let mut panel = Mat::zeros(self.features(), PANEL.min(rows.len()));
+                for start in (0..rows.len()).step_by(PANEL) {
+                    let n = PANEL.min(rows.len() - start);
+                    let mut part = panel.as_mut().subcols_mut(0, n);
+                    rows.pack(
+                        &index[start..start + n],
+                        0..self.features(),
+                        |_| &zero,
+                        1.0,
+                        part.as_mut(),
+                    );
+                    dense::product(
+                        scores.as_mut().subrows_mut(start, n),
+                        Accum::Add,
+                        part.transpose(),
+                        self.weights.as_ref(),
+                        1.0,
+                    );
+                }
+            }
+        }
+        // A value that is not finite makes a score that is not finite: no pass over the data of its own.
+        if !scores.is_all_finite() {
+            rows.check_finite()?;
+        }
+        Ok(scores)
+    }
+
+    /// The class of each row (an index into [`Model::classes`]).
+    ///
+    /// # Errors
+    /// As [`Model::scores`].
+    pub fn predict(&self, rows: Rows<'_>) -> Result<Vec<usize>> {
+        Ok(self.decide(&self.scores(rows)?))
+    }
+
+    /// The class that scores stand for.
+    pub fn decide(&self, scores: &Mat<f64>) -> Vec<usize> {
+        (0..scores.nrows())
+            .map(|l| match &self.decision {
+                Decision::Threshold { threshold, .. } => usize::from(scores[(l, 0)] <= *threshold),
+                Decision::Argmax {
+                    slope,
+                    offsets,
+                    costs,
+                } => argmax(
+                    (0..offsets.len()).map(|c| slope * scores[(l, c)] + offsets[c] + costs[c].ln()),
+                ),
+            })
+            .collect()
+    }
+
+    /// Class probabilities, n x m.
+    ///
+    /// # Errors
+    /// As [`Model::scores`].
+    pub fn probabilities(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        Ok(self.calibrate(&self.scores(rows)?))
+    }
+
+    /// The class probabilities that scores stand for.
+    pub fn calibrate(&self, scores: &Mat<f64>) -> Mat<f64> {
+        let m = self.classes().len();
+        let mut result = Mat::zeros(scores.nrows(), m);
+        for l in 0..scores.nrows() {
+            let logits = match &self.decision {
+                Decision::Threshold { slope, centre, .. } => {
+                    let odds = slope * (scores[(l, 0)] - centre);
+                    vec![
+                        if odds.is_nan() {
+                            0.0
+                        } else {
+                            odds.clamp(-700.0, 700.0)
+                        },
+                        0.0,
+                    ]
+                }
+                Decision::Argmax { slope, offsets, .. } => (0..m)
+                    .map(|c| slope * scores[(l, c)] + offsets[c])
+                    .collect(),
+            };
+            for (c, p) in probabilities(logits).into_iter().enumerate() {
+                result[(l, c)] = p;
+            }
+        }
+        result
+    }
+
+    /// The model as bytes (safetensors).
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it cannot be written down.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let failed = |why: String| Error::Format {
+            what: "the model",
+            why,
+        };
+        let bytes = |values: &[f64]| {
+            values
+                .iter()
+                .flat_map(|x| x.to_le_bytes())
+                .collect::<Vec<u8>>()
+        };
+        let (d, p) = (self.bias.len(), self.features());
+        let weights: Vec<f64> = self
+            .weights
+            .col_iter()
+            .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
+            .collect();
+        let decision: Vec<f64> = match &self.decision {
+            Decision::Threshold {
+                threshold,
+                slope,
+                centre,
+            } => vec![*threshold, *slope, *centre],
+            Decision::Argmax {
+                slope,
+                offsets,
+                costs,
+            } => std::iter::once(*slope)
+                .chain(offsets.clone())
+                .chain(costs.clone())
+                .collect(),
+        };
+        let data = [
+            ("weights", vec![d, p], bytes(&weights)),
+            ("bias", vec![d], bytes(&self.bias)),
+            ("decision", vec![decision.len()], bytes(&decision)),
+        ];
+        let views = data
+            .iter()
+            .map(|(name, shape, data)| {
+                TensorView::new(Dtype::F64, shape.clone(), data).map(|view| (*name, view))
+            })
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|e| failed(e.to_string()))?;
+        let description =
+            serde_json::to_string(&self.description).map_err(|e| failed(e.to_string()))?;
+        let metadata = HashMap::from([
+            ("format".to_owned(), FORMAT.to_owned()),
+            ("model".to_owned(), description),
+        ]);
+        safetensors::serialize(views, Some(metadata)).map_err(|e| failed(e.to_string()))
+    }
+
+    /// Reads what [`Model::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the bytes are not a whole model of ours.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        from_bytes(bytes).map_err(|why| Error::Format {
+            what: "the model file",
+            why,
+        })
+    }
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the folder does not exist or the disk is full; an older file stays as it was.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        write_atomically(path, &self.to_bytes()?)
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] or [`Error::Format`].
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+}
+
+const FORMAT: &str = "foretask-model-1";
+
+/// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    // Temporary files are private; the result should be readable as any file the user makes.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).map_or(0o644, |old| old.permissions().mode() & 0o777);
+        file.as_file()
+            .set_permissions(std::fs::Permissions::from_mode(mode))
+            .map_err(failed)?;
+    }
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
+    let (_, header) = SafeTensors::read_metadata(bytes)
+        .map_err(|e| format!("it is not a whole safetensors file ({e})"))?;
+    let metadata = header
+        .metadata()
+        .as_ref()
+        .ok_or("it is a safetensors file, but not a foretask model")?;
+    match metadata.get("format").map(String::as_str) {
+        Some(FORMAT) => {}
+        Some(other) => {
+            return Err(format!(
+                "its format is '{other}', this version reads '{FORMAT}'"
+            ));
+        }
+        None => return Err("it is a safetensors file, but not a foretask model".into()),
+    }
+    let description: Description =
+        serde_json::from_str(metadata.get("model").ok_or("it has no description")?)
+            .map_err(|e| e.to_string())?;
+    let tensors = SafeTensors::deserialize(bytes)
+        .map_err(|e| format!("it is not a whole safetensors file ({e})"))?;
+    let read = |name: &str| -> std::result::Result<(Vec<usize>, Vec<f64>), String> {
+        let view = tensors.tensor(name).map_err(|e| e.to_string())?;
+        if view.dtype() != Dtype::F64 {
+            return Err(format!("'{name}' is not in double precision"));
+        }
+        let values = view
+            .data()
+            .chunks_exact(8)
+            .map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default()))
+            .collect();
+        Ok((view.shape().to_vec(), values))
+    };
+    let (shape, weights) = read("weights")?;
+    let (_, bias) = read("bias")?;
+    let (_, decision) = read("decision")?;
+    let m = description
+        .tasks
+        .iter()
+        .find(|task| task.name == description.target)
+        .map_or(0, |task| task.classes.len());
+    let d = if m == 2 { 1 } else { m };
+    let &[rows, features] = shape.as_slice() else {
+        return Err("its weights are not a matrix".into());
+    };
+    if m < 2 || rows != d || bias.len() != d || weights.iter().chain(&bias).any(|x| !x.is_finite())
+    {
+        return Err("its weights do not fit its classes".into());
+    }
+    if description
+        .feature_names
+        .as_ref()
+        .is_some_and(|names| names.len() != features)
+    {
+        return Err("its feature names do not fit its weights".into());
+    }
+    let decision = match decision.as_slice() {
+        &[threshold, slope, centre] if d == 1 => Decision::Threshold {
+            threshold,
+            slope,
+            centre,
+        },
+        [slope, rest @ ..] if d > 1 && rest.len() == 2 * m => Decision::Argmax {
+            slope: *slope,
+            offsets: rest[..m].to_vec(),
+            costs: rest[m..].to_vec(),
+        },
+        _ => return Err("its decision does not fit its classes".into()),
+    };
+    let weights = Mat::from_fn(features, d, |i, j| weights[j * features + i]);
+    Ok(Model {
+        description,
+        weights,
+        bias,
+        decision,
+    })
+}

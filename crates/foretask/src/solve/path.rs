@@ -1,0 +1,539 @@
+//! The grid of couplings: leave-one-out responses of the target and its weights for every coupling
+//! of the default recipe, from one reduction per γ (THEORY 3.4, RECIPE S1-S3).
+//!
+//! Where features outnumber rows everything is first rotated to the row space (exact): with
+//! Z Zᵀ/p = U diag(w) Uᵀ the rows have coordinates U √w. Lengths are counted in units of √p, so that
+//! with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears in the formulas: a grid
+//! point (g, l) is γ = k g, λ = k l of the paper's scaling, and adding a task does not change the
+//! penalty.
+//!
+//! Time, with r = min(n, p): per γ the factorisations of [`super::factor`] and 4/3 r³ for each of
+//! the symmetric and the asymmetric path; a further λ costs O(r n_t + r² C). Memory (k + 4) r²
+//! doubles at most (a task with few rows needs none of its own), n_t C + r C per coupling.
+
+use faer::Mat;
+
+use super::tridiagonal::{Tridiagonal, quadratic_forms};
+use super::{
+    Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram, right_hand_sides,
+};
+use crate::cells::Cells;
+use crate::coupling::Coupling;
+use crate::dense;
+use crate::error::{Error, Result};
+use crate::solve::leave_one_out::{SMALLEST_G, dot, stratify};
+use crate::statistics::{RowBlock, Statistics};
+use crate::tasks::{PANEL, Tasks, classes_in_order};
+
+/// A coupling of the grid, per task and per feature: γ = k g, λ = k l in the units of
+/// [`crate::Coupling`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridPoint {
+    /// How freely the sources may differ.
+    pub source: f64,
+    /// How freely the target may differ.
+    pub target: f64,
+    /// How strongly the tasks share.
+    pub shared: f64,
+}
+
+impl GridPoint {
+    /// The coupling of k tasks it stands for.
+    pub(crate) fn coupling(self, tasks: usize, target: usize) -> Result<Coupling> {
+        let k = tasks as f64;
+        let gamma = (0..tasks)
+            .map(|task| {
+                k * if task == target {
+                    self.target
+                } else {
+                    self.source
+                }
+            })
+            .collect();
+        Coupling::new(k * self.shared, gamma)
+    }
+}
+
+/// The couplings that are tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    /// g of all tasks alike.
+    pub(crate) symmetric: Vec<f64>,
+    /// g of the target where the sources have none.
+    pub(crate) asymmetric: Vec<f64>,
+    /// l; zero (the target alone) is always tried.
+    pub(crate) shared: Vec<f64>,
+}
+
+impl Grid {
+    /// The measured default (RECIPE S2).
+    pub(crate) fn default_for(tasks: usize) -> Self {
+        if tasks == 1 {
+            return Self {
+                symmetric: vec![0.01, 0.1, 1.0, 10.0, 100.0],
+                asymmetric: Vec::new(),
+                shared: Vec::new(),
+            };
+        }
+        Self {
+            symmetric: vec![0.0, 0.01, 0.1, 1.0, 10.0, 100.0],
+            asymmetric: vec![0.1, 1.0, 10.0, 100.0],
+            shared: vec![0.01, 0.1, 1.0, 10.0, 100.0],
+        }
+    }
+
+    /// All its points.
+    pub(crate) fn points(&self) -> Vec<GridPoint> {
+        let alone = self
+            .symmetric
+            .iter()
+            .filter(|&&g| g > 0.0)
+            .map(|&g| GridPoint {
+                source: g,
+                target: g,
+                shared: 0.0,
+            });
+        let couplings = |gammas: &[f64], of: fn(f64, f64) -> GridPoint| -> Vec<GridPoint> {
+            gammas
+                .iter()
+                .flat_map(|&g| self.shared.iter().map(move |&l| of(g, l)))
+                .collect()
+        };
+        let symmetric = couplings(&self.symmetric, |g, l| GridPoint {
+            source: g,
+            target: g,
+            shared: l,
+        });
+        let asymmetric = couplings(&self.asymmetric, |g, l| GridPoint {
+            source: 0.0,
+            target: g,
+            shared: l,
+        });
+        alone.chain(symmetric).chain(asymmetric).collect()
+    }
+}
+
+/// The target's fit at one coupling.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    pub(crate) point: GridPoint,
+    /// Stratified leave-one-out responses of the target's samples, n_t x C.
+    pub(crate) responses: Mat<f64>,
+    /// w̃ of the target for the C unit labels, r x C.
+    pub(crate) weights: Mat<f64>,
+}
+
+/// The tasks in at most min(n, p) coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct Reduced<'a> {
+    pub(crate) cells: Cells,
+    pub(crate) target: usize,
+    blocks: Vec<Block<'a>>,
+    /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
+    right: Vec<Mat<f64>>,
+    target_rows: CentredRows<'a>,
+    basis: Option<Basis<'a>>,
+    features: usize,
+}
+
+/// The way back from the row space: w̃ = Z̃ᵀ (U w^{-1/2}) w̃_r.
+#[derive(Clone, Debug)]
+struct Basis<'a> {
+    coefficients: Mat<f64>,
+    rows: Vec<CentredRows<'a>>,
+}
+
+/// Directions of the row space with less than this share of the largest variance are dropped.
+const RANK: f64 = 1e-12;
+
+impl<'a> Reduced<'a> {
+    pub(crate) fn new(
+        tasks: &'a Tasks<'a>,
+        statistics: Statistics<'a>,
+        scaling: Scaling,
+        target: usize,
+    ) -> Result<Self> {
+        let cells = statistics.cells().clone();
+        let features = statistics.features();
+        let p = features as f64;
+        let scales = scaling.scales(&statistics);
+        let means = statistics.means().clone();
+        let target_rows = CentredRows {
+            rows: RowBlock::Borrowed {
+                rows: tasks.rows(),
+                index: tasks.rows_of(target),
+            },
+            mean: statistics.task_mean(target),
+            scale: 1.0 / (scales[target] * p.sqrt()),
+        };
+        let blocks = blocks(statistics, &scales, p);
+        if features > tasks.len() {
+            return Self::in_row_space(cells, target, blocks, features);
+        }
+        let right = right_hand_sides(&cells, &means, &scales, p.sqrt());
+        Ok(Self {
+            cells,
+            target,
+            blocks,
+            right,
+            target_rows,
+            basis: None,
+            features,
+        })
+    }
+
+    fn in_row_space(
+        cells: Cells,
+        target: usize,
+        blocks: Vec<Block<'a>>,
+        features: usize,
+    ) -> Result<Self> {
+        let rows: Vec<CentredRows<'a>> = blocks
+            .into_iter()
+            .filter_map(|block| match block {
+                Block::Rows(rows) => Some(rows),
+                Block::Scatter(_) => None,
+            })
+            .collect();
+        let gram = gram(&rows);
+        let failed = || Error::Factorisation { task: "all".into() };
+        let (values, vectors) = dense::symmetric_eigen(gram.as_ref()).ok_or_else(failed)?;
+        drop(gram);
+        let largest = values.last().copied().unwrap_or(0.0);
+        let kept: Vec<usize> = (0..values.len())
+            .filter(|&i| values[i] > RANK * largest && values[i] > 0.0)
+            .collect();
+        // All rows of every task alike: one empty direction stands for the missing ones.
+        let rank = kept.len().max(1);
+        let root = |i: usize| kept.get(i).map_or(0.0, |&i| values[i].sqrt());
+        let vector = |sample: usize, i: usize| kept.get(i).map_or(0.0, |&i| vectors[(sample, i)]);
+        let mut start = 0;
+        let mut reduced = Vec::new();
+        let mut right = Vec::new();
+        for (task, block) in rows.iter().enumerate() {
+            let n = block.rows.len();
+            let coordinates =
+                Mat::from_fn(rank, n, |i, sample| vector(start + sample, i) * root(i));
+            let class = classes_in_order(&cells.tasks()[task]);
+            let mut sums = Mat::zeros(rank, cells.of_task(task).len());
+            for (sample, &class) in class.iter().enumerate() {
+                for i in 0..rank {
+                    sums[(i, class)] += coordinates[(i, sample)];
+                }
+            }
+            right.push(sums);
+            reduced.push(CentredRows {
+                rows: RowBlock::Owned(coordinates.into()),
+                mean: vec![0.0; rank],
+                scale: 1.0,
+            });
+            start += n;
+        }
+        let coefficients = Mat::from_fn(start, rank, |sample, i| {
+            if root(i) > 0.0 {
+                vector(sample, i) / root(i)
+            } else {
+                0.0
+            }
+        });
+        let target_rows = reduced[target].clone();
+        let blocks = reduced.into_iter().map(Block::Rows).collect();
+        Ok(Self {
+            cells,
+            target,
+            blocks,
+            right,
+            target_rows,
+            basis: Some(Basis { coefficients, rows }),
+            features,
+        })
+    }
+
+    /// Weights on the centred and scaled features (p x q) from w̃ (r x q).
+    pub(crate) fn to_features(&self, reduced: &Mat<f64>) -> Mat<f64> {
+        let unit = 1.0 / (self.features as f64).sqrt();
+        match &self.basis {
+            None => Mat::from_fn(reduced.nrows(), reduced.ncols(), |i, j| {
+                reduced[(i, j)] * unit
+            }),
+            Some(basis) => {
+                let coefficients = dense::times(basis.coefficients.as_ref(), reduced.as_ref());
+                let mut weights = Mat::zeros(self.features, reduced.ncols());
+                let mut start = 0;
+                for block in &basis.rows {
+                    let n = block.rows.len();
+                    add_weighted_rows(block, coefficients.subrows(start, n), unit, &mut weights);
+                    start += n;
+                }
+                weights
+            }
+        }
+    }
+
+    /// Features of the original data, p.
+    pub(crate) fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The scatter within the classes of one task over p (r x r, lower triangle) is added to `sum`;
+    /// returns its trace.
+    pub(crate) fn add_within(&self, task: usize, sum: &mut Mat<f64>) -> f64 {
+        let trace = |sum: &Mat<f64>| (0..sum.nrows()).map(|i| sum[(i, i)]).sum::<f64>();
+        let before = trace(sum);
+        self.blocks[task].add_to(1.0, sum.as_mut());
+        for (class, cell) in self.cells.of_task(task).enumerate() {
+            let column = self.right[task].col(class);
+            dense::add_outer(
+                sum.as_mut(),
+                column.as_mat(),
+                -1.0 / self.cells.count(cell) as f64,
+            );
+        }
+        trace(sum) - before
+    }
+
+    /// Mean of a cell less its task's mean, over √p (r numbers).
+    pub(crate) fn cell_mean(&self, cell: usize) -> Vec<f64> {
+        let task = self.cells.task_of(cell);
+        let class = cell - self.cells.of_task(task).start;
+        self.right[task]
+            .col(class)
+            .iter()
+            .map(|x| x / self.cells.count(cell) as f64)
+            .collect()
+    }
+
+    /// Fits every coupling of the grid, one γ after the other; `each` takes the fits of a γ and the
+    /// share of the work that is done.
+    pub(crate) fn grid(&self, grid: &Grid, each: &mut dyn FnMut(Vec<Fitted>, f64)) -> Result<()> {
+        let r = self.target_rows.mean.len();
+        let k = self.blocks.len();
+        let mut sources = Mat::zeros(r, r);
+        if k > 1 {
+            (0..k)
+                .filter(|&task| task != self.target)
+                .for_each(|task| self.blocks[task].add_to(1.0, sources.as_mut()));
+        }
+        for (step, &g) in grid.symmetric.iter().enumerate() {
+            let fitted = self.at_gamma(g, grid, &sources)?;
+            each(fitted, (step + 1) as f64 / grid.symmetric.len() as f64);
+        }
+        Ok(())
+    }
+
+    /// All couplings with γ_target = g.
+    fn at_gamma(&self, g: f64, grid: &Grid, sources: &Mat<f64>) -> Result<Vec<Fitted>> {
+        let r = self.target_rows.mean.len();
+        let asymmetric = grid.asymmetric.contains(&g);
+        let failed = |task: usize| Error::Factorisation {
+            task: self.cells.tasks()[task].name.clone(),
+        };
+
+        // The target first: both paths share its factor.
+        let target_cells = self.cells.of_task(self.target);
+        let shares = !grid.shared.is_empty();
+        let mut sum = Mat::zeros(r, r);
+        let factor = Factor::new(
+            self.blocks[self.target].clone(),
+            g,
+            f64::from(u8::from(shares)),
+            sum.as_mut(),
+        )
+        .ok_or_else(|| failed(self.target))?;
+        let mut own = self.right[self.target].clone();
+        factor.apply(own.as_mut());
+        let mut paths = Vec::new();
+        if shares {
+            let asymmetric = asymmetric.then(|| {
+                let mut sum = sum.clone();
+                sum += sources;
+                (sum, self.gathered(&own, |_, right| right.clone()), 0.0)
+            });
+            let mut right = Vec::new();
+            for (task, block) in self.blocks.iter().enumerate() {
+                let mut rotated = self.right[task].clone();
+                if task != self.target {
+                    let factor = Factor::new(block.clone(), g, 1.0, sum.as_mut())
+                        .ok_or_else(|| failed(task))?;
+                    factor.apply(rotated.as_mut());
+                }
+                right.push(rotated);
+            }
+            let symmetric = (sum, self.gathered(&own, |task, _| right[task].clone()), g);
+            let reduce = |(sum, gathered, source): (Mat<f64>, Mat<f64>, f64)| {
+                Path::new(sum, gathered, source, &grid.shared)
+            };
+            let (first, second) = rayon::join(|| reduce(symmetric), || asymmetric.map(reduce));
+            paths.push(first);
+            paths.extend(second);
+        }
+
+        let mut points = Vec::new();
+        let mut weights = Vec::new();
+        if g > 0.0 {
+            points.push(GridPoint {
+                source: g,
+                target: g,
+                shared: 0.0,
+            });
+            let mut alone = Mat::zeros(r, self.cells.len());
+            add_scaled(&mut alone, target_cells.start, &own, g);
+            weights.push(alone);
+        }
+        for path in &paths {
+            for shifted in &path.shifted {
+                let mut weight = path.gathered.clone();
+                shifted.solve(weight.as_mut());
+                path.reduction.rotate_back(weight.as_mut());
+                weight
+                    .col_iter_mut()
+                    .for_each(|column| column.iter_mut().for_each(|x| *x *= shifted.lambda));
+                factor.apply(weight.as_mut());
+                add_scaled(&mut weight, target_cells.start, &own, g);
+                weights.push(weight);
+                points.push(GridPoint {
+                    source: path.source,
+                    target: g,
+                    shared: shifted.lambda,
+                });
+            }
+        }
+        let responses = self.leave_one_out(g, &factor, &paths, &weights);
+        Ok(points
+            .into_iter()
+            .zip(weights)
+            .zip(responses)
+            .map(|((point, weights), responses)| Fitted {
+                point,
+                responses,
+                weights,
+            })
+            .collect())
+    }
+
+    /// F_i Z̃_iᵀ y of all tasks side by side (r x C); the target's is given.
+    fn gathered(&self, own: &Mat<f64>, of: impl Fn(usize, &Mat<f64>) -> Mat<f64>) -> Mat<f64> {
+        let mut gathered = Mat::zeros(own.nrows(), self.cells.len());
+        for (task, right) in self.right.iter().enumerate() {
+            let part = if task == self.target {
+                own.clone()
+            } else {
+                of(task, right)
+            };
+            let range = self.cells.of_task(task);
+            gathered
+                .as_mut()
+                .subcols_mut(range.start, range.len())
+                .copy_from(&part);
+        }
+        gathered
+    }
+
+    /// Stratified leave-one-out responses for each of `weights`, whose order is the target alone
+    /// (if g > 0), then each path's λ.
+    fn leave_one_out(
+        &self,
+        g: f64,
+        factor: &Factor,
+        paths: &[Path],
+        weights: &[Mat<f64>],
+    ) -> Vec<Mat<f64>> {
+        let r = self.target_rows.mean.len();
+        let class = classes_in_order(&self.cells.tasks()[self.target]);
+        let (n, c) = (class.len(), self.cells.len());
+        let range = self.cells.of_task(self.target);
+        let mut side_by_side = Mat::zeros(r, c * weights.len());
+        for (index, weight) in weights.iter().enumerate() {
+            side_by_side
+                .as_mut()
+                .subcols_mut(index * c, c)
+                .copy_from(weight);
+        }
+        let mut responses = vec![Mat::zeros(n, c); weights.len()];
+        for start in (0..n).step_by(PANEL) {
+            let count = PANEL.min(n - start);
+            let mut z = Mat::zeros(r, count);
+            let rows = &self.target_rows;
+            rows.rows.pack(
+                start..start + count,
+                0..r,
+                &rows.mean,
+                rows.scale,
+                z.as_mut(),
+            );
+            let scores = dense::times(z.transpose(), side_by_side.as_ref());
+            let mut fz = z.clone();
+            factor.apply(fz.as_mut());
+            let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
+            let mut quadratic: Vec<Vec<f64>> = Vec::new();
+            if g > 0.0 {
+                quadratic.push(own.clone());
+            }
+            for path in paths {
+                let mut rotated = fz.clone();
+                path.reduction.rotate(rotated.as_mut());
+                let forms = quadratic_forms(&path.shifted, rotated.as_ref());
+                for (index, shifted) in path.shifted.iter().enumerate() {
+                    quadratic.push(
+                        (0..count)
+                            .map(|l| own[l] + shifted.lambda * forms[(l, index)])
+                            .collect(),
+                    );
+                }
+            }
+            for (index, responses) in responses.iter_mut().enumerate() {
+                for l in 0..count {
+                    let left_out = (1.0 - quadratic[index][l] - 1.0 / n as f64).max(SMALLEST_G);
+                    for cell in 0..c {
+                        let indicator = f64::from(u8::from(cell == range.start + class[start + l]));
+                        let share = if range.contains(&cell) {
+                            self.cells.share(cell)
+                        } else {
+                            0.0
+                        };
+                        let residual = indicator - share - scores[(l, index * c + cell)];
+                        responses[(start + l, cell)] = indicator - residual / left_out;
+                    }
+                }
+            }
+        }
+        responses
+            .iter_mut()
+            .for_each(|responses| stratify(responses, &class, &self.cells, self.target));
+        responses
+    }
+}
+
+fn add_scaled(to: &mut Mat<f64>, first: usize, term: &Mat<f64>, factor: f64) {
+    for j in 0..term.ncols() {
+        for i in 0..term.nrows() {
+            to[(i, first + j)] += factor * term[(i, j)];
+        }
+    }
+}
+
+/// One γ with all its λ.
+struct Path {
+    reduction: Tridiagonal,
+    /// Qᵀ Σ_i F_i Z̃_iᵀ y, r x C.
+    gathered: Mat<f64>,
+    shifted: Vec<super::tridiagonal::Shifted>,
+    source: f64,
+}
+
+impl Path {
+    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64, shared: &[f64]) -> Self {
+        let reduction = Tridiagonal::new(sum);
+        reduction.rotate(gathered.as_mut());
+        let shifted = shared
+            .iter()
+            .map(|&lambda| reduction.factor(lambda))
+            .collect();
+        Self {
+            reduction,
+            gathered,
+            shifted,
+            source,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The default: every coupling, every family, averaged (RECIPE).
+
+use faer::Mat;
+
+use super::{CandidateWeight, Folded, Outcome, Roads, Rule};
+use crate::coupling::Coupling;
+use crate::dense;
+use crate::error::Result;
+use crate::forecast::{Density, Stakes, argmax, from_scores, temperature};
+use crate::model::Decision;
+use crate::rules::families::Family;
+use crate::solve::path::{Grid, Reduced};
+use crate::statistics::Statistics;
+use crate::tune::Tournament;
+
+/// Candidates lighter than this are not listed.
+const LISTED: f64 = 1e-3;
+
+impl<'a> Roads<'a, '_> {
+    pub(super) fn averaged(
+        &mut self,
+        statistics: Statistics<'a>,
+        coupling: Option<Coupling>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Outcome> {
+        let class = self.class();
+        let tournament = match &coupling {
+            Some(coupling) => {
+                let fitted = self.fit_at(statistics, coupling)?;
+                Tournament::at(self.cells(), self.target, &class, vec![fitted])
+            }
+            None => {
+                let reduced =
+                    Reduced::new(self.tasks, statistics, self.settings.scaling, self.target)?;
+                let grid = Grid::default_for(self.cells().tasks().len());
+                let tournament = Tournament::run(&reduced, &class, &grid, progress)?;
+                self.space = Some(reduced);
+                tournament
+            }
+        };
+        let weights = tournament.weights(|_| true);
+        self.conclude(&tournament, &weights, coupling)
+    }
+
+    /// A rule, its forecast and its folded weights from weighted candidates.
+    pub(super) fn conclude(
+        &self,
+        tournament: &Tournament,
+        weights: &[f64],
+        coupling: Option<Coupling>,
+    ) -> Result<Outcome> {
+        let m = self.classes();
+        let one_coupling = coupling.is_some();
+        let mut label_scores = Mat::zeros(self.cells().len(), m);
+        let mut folded: Option<Mat<f64>> = None;
+        for (entry, &weight) in tournament.entries.iter().zip(weights) {
+            if weight == 0.0 {
+                continue;
+            }
+            add_scaled(&mut label_scores, &entry.candidate.label_scores, weight);
+            let part = dense::times(
+                tournament.fitted[entry.fitted].weights.as_ref(),
+                entry.candidate.label_scores.as_ref(),
+            );
+            let sum = folded.get_or_insert_with(|| Mat::zeros(part.nrows(), m));
+            add_scaled(sum, &part, weight);
+        }
+        let folded = folded.unwrap_or_else(Mat::new);
+
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        let coupling_of = |index: usize| -> Result<Coupling> {
+            match &coupling {
+                Some(coupling) => Ok(coupling.clone()),
+                None => self.coupling_of(tournament.entries[index].point),
+            }
+        };
+        let leading = (
+            coupling_of(order[0])?,
+            tournament.entries[order[0]].candidate.label_scores.clone(),
+        );
+        let candidates = order
+            .iter()
+            .filter(|&&index| weights[index] >= LISTED)
+            .map(|&index| {
+                let entry = &tournament.entries[index];
+                Ok(CandidateWeight {
+                    family: entry.candidate.family,
+                    coupling: coupling_of(index)?,
+                    weight: weights[index],
+                    press: entry.press,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let by_family = Family::ALL
+            .iter()
+            .map(|&family| {
+                let weight = tournament
+                    .entries
+                    .iter()
+                    .zip(weights)
+                    .filter(|(e, _)| e.candidate.family == family)
+                    .map(|(_, w)| w)
+                    .sum();
+                (family, weight)
+            })
+            .collect();
+
+        // The forecast.
+        let mut scores = tournament.cross_fitted(self.settings.seed);
+        for c in 0..m {
+            scores
+                .col_mut(c)
+                .iter_mut()
+                .for_each(|x| *x += self.stakes.shares[c]);
+        }
+        let slope = temperature(&scores, &tournament.class);
+        let decide = decide_by(&scores, slope, self.stakes);
+        let mut forecast = from_scores(
+            &scores,
+            &tournament.class,
+            decide,
+            slope,
+            self.stakes,
+            densities(&scores, &tournament.class),
+        );
+        forecast.notes = self.notes();
+        forecast
+            .notes
+            .extend(self.disagreement(&forecast, &leading)?);
+
+        let (decision, bias, folded, label_scores) = if m == 2 {
+            let prior = self.stakes.shift(0) - self.stakes.shift(1);
+            let threshold = -(prior + (self.stakes.costs[0] / self.stakes.costs[1]).ln()) / slope;
+            let bias = vec![self.stakes.shares[0] - self.stakes.shares[1]];
+            let decision = Decision::Threshold {
+                threshold,
+                slope,
+                centre: -prior / slope,
+            };
+            (
+                decision,
+                bias,
+                difference(&folded),
+                difference(&label_scores),
+            )
+        } else {
+            let offsets = (0..m).map(|c| self.stakes.shift(c)).collect();
+            let decision = Decision::Argmax {
+                slope,
+                offsets,
+                costs: self.stakes.costs.clone(),
+            };
+            (decision, self.stakes.shares.clone(), folded, label_scores)
+        };
+        let rule = Rule {
+            coupling,
+            label_scores: one_coupling.then(|| rows_of(&label_scores)),
+            threshold: match decision {
+                // Labels given to the cells make scores without the target's mean label.
+                Decision::Threshold { threshold, .. } if threshold.is_finite() => {
+                    Some(if one_coupling {
+                        threshold + self.label_mean(&label_scores) - bias[0]
+                    } else {
+                        threshold
+                    })
+                }
+                _ => None,
+            },
+            weights: by_family,
+            candidates,
+            tried: tournament.tried(),
+        };
+        let folded = if one_coupling {
+            Folded::Features(folded)
+        } else {
+            Folded::Reduced(folded)
+        };
+        Ok(Outcome {
+            rule,
+            decision,
+            folded,
+            bias,
+            forecast,
+            leading,
+            scores: Some(scores),
+        })
+    }
+
+    /// Σ share_r y_r over the target's cells: the score of its mean.
+    pub(super) fn label_mean(&self, label_scores: &Mat<f64>) -> f64 {
+        self.cells()
+            .of_task(self.target)
+            .map(|cell| self.cells().share(cell) * label_scores[(cell, 0)])
+            .sum()
+    }
+}
+
+/// The class of the largest cost-weighted posterior of each sample.
+pub(super) fn decide_by<'s>(
+    scores: &'s Mat<f64>,
+    slope: f64,
+    stakes: &'s Stakes,
+) -> impl Fn(usize) -> usize + 's {
+    move |l| {
+        argmax(
+            (0..scores.ncols())
+                .map(|c| slope * scores[(l, c)] + stakes.shift(c) + stakes.costs[c].ln()),
+        )
+    }
+}
+
+/// Score (two classes) or margin of the right class (more), by class.
+pub(super) fn densities(scores: &Mat<f64>, class: &[usize]) -> Vec<Density> {
+    (0..scores.ncols())
+        .map(|c| {
+            let own = (0..class.len()).filter(|&l| class[l] == c);
+            let of = |l: usize| {
+                if scores.ncols() == 2 {
+                    scores[(l, 0)] - scores[(l, 1)]
+                } else {
+                    margin(scores, l, c)
+                }
+            };
+            Density::of_scores(own.map(of).collect())
+        })
+        .collect()
+}
+
+/// The score of a class less the best of the others.
+pub(super) fn margin(scores: &Mat<f64>, l: usize, class: usize) -> f64 {
+    let best = (0..scores.ncols())
+        .filter(|&c| c != class)
+        .map(|c| scores[(l, c)])
+        .fold(f64::NEG_INFINITY, f64::max);
+    scores[(l, class)] - best
+}
+
+fn add_scaled(to: &mut Mat<f64>, term: &Mat<f64>, factor: f64) {
+    for j in 0..term.ncols() {
+        for i in 0..term.nrows() {
+            to[(i, j)] += factor * term[(i, j)];
+        }
+    }
+}
+
+/// First column less the second.
+fn difference(a: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(a.nrows(), 1, |i, _| a[(i, 0)] - a[(i, 1)])
+}
+
+pub(super) fn rows_of(a: &Mat<f64>) -> Vec<Vec<f64>> {
+    a.row_iter()
+        .map(|row| row.iter().copied().collect())
+        .collect()
+}

@@ -1,0 +1,407 @@
+//! [`Study`]: from tasks and settings to a rule and its forecast, and from there to a model.
+//!
+//! Three roads lead to a rule:
+//!
+//! | settings | road |
+//! |---|---|
+//! | defaults | all couplings and families, averaged ([`averaged`]) |
+//! | named labels, or the isotropic theory not wanted | one coupling, one label vector, leave-one-out ([`named`]) |
+//! | `Evidence::Isotropic` | one coupling, one label vector, random matrix theory ([`named`]) |
+//!
+//! A study knows the rule before the model exists; [`Study::model`] folds it into weights.
+
+mod averaged;
+mod named;
+mod relative;
+
+use faer::Mat;
+
+pub use relative::{CurvePoint, SourceValue};
+
+use crate::cells::Cells;
+use crate::coupling::Coupling;
+use crate::dense;
+use crate::error::Result;
+use crate::forecast::{Forecast, Stakes};
+use crate::model::{Decision, Description, Model};
+use crate::rules::families::Family;
+use crate::settings::{Evidence, Labels, Settings};
+use crate::solve::System;
+use crate::solve::path::{Fitted, GridPoint, Reduced};
+use crate::statistics::Statistics;
+use crate::tasks::Tasks;
+use crate::theory::{Corrections, Theory, gram};
+
+/// How a rule's scores are made.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Rule {
+    /// The coupling, if there is one only.
+    pub coupling: Option<Coupling>,
+    /// Label scores of the cells, in order: one number for two classes, one per class for more; if
+    /// there is one coupling only.
+    pub label_scores: Option<Vec<Vec<f64>>>,
+    /// For two classes, the score above which the first is chosen; `None` if that is always or never.
+    pub threshold: Option<f64>,
+    /// The weight of each family of label scores in an average.
+    pub weights: Vec<(Family, f64)>,
+    /// The candidates of an average, heaviest first.
+    pub candidates: Vec<CandidateWeight>,
+    /// How many candidates were tried.
+    pub tried: usize,
+}
+
+/// One candidate of an average.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct CandidateWeight {
+    /// Its family of label scores.
+    pub family: Family,
+    /// Its coupling.
+    pub coupling: Coupling,
+    /// Its weight.
+    pub weight: f64,
+    /// The share of the label variance that its leave-one-out scores miss.
+    pub press: f64,
+}
+
+/// A rule with its forecast, for one target.
+///
+/// ```
+/// use foretask::{Rows, Settings, Study, Tasks};
+/// // Two tasks of 20 samples with 3 features; the second feature tells the classes apart.
+/// let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+/// let task: Vec<&str> = (0..40).map(|i| if i < 20 { "source" } else { "target" }).collect();
+/// let class: Vec<&str> = (0..40).map(|i| if i % 2 == 0 { "high" } else { "low" }).collect();
+/// let rows = Rows::row_major(&values, 3)?;
+/// let tasks = Tasks::new(rows, &task, &class)?;
+/// let study = Study::new(&tasks, &Settings { target: Some("target".into()), ..Settings::default() })?;
+/// assert!(study.forecast().error < 0.2);
+/// let model = study.model()?;
+/// assert_eq!(model.classes()[model.predict(rows)?[0]], "high");
+/// # Ok::<(), foretask::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Study<'a> {
+    tasks: &'a Tasks<'a>,
+    settings: Settings,
+    target: usize,
+    stakes: Stakes,
+    gaussian: Gaussian,
+    mean: Vec<f64>,
+    scale: f64,
+    space: Option<Reduced<'a>>,
+    outcome: Outcome,
+}
+
+/// What a road to a rule arrives at.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    rule: Rule,
+    decision: Decision,
+    folded: Folded,
+    /// Score of the target's mean.
+    bias: Vec<f64>,
+    forecast: Forecast,
+    /// The heaviest coupling and its label scores (C x m): what relative statements are made with.
+    leading: (Coupling, Mat<f64>),
+    /// Class scores (n_t x m) that no sample had a say in; none from the theory.
+    scores: Option<Mat<f64>>,
+}
+
+/// Where the weights of the rule are.
+#[derive(Debug)]
+enum Folded {
+    /// In reduced coordinates, r x d.
+    Reduced(Mat<f64>),
+    /// On the features, p x d.
+    Features(Mat<f64>),
+    /// Not trained yet: label scores, C x d, at a coupling.
+    Untrained(Coupling, Mat<f64>),
+}
+
+/// What the isotropic theory needs to know of the data.
+#[derive(Clone, Debug)]
+struct Gaussian {
+    cells: Cells,
+    features: usize,
+    gram: Mat<f64>,
+    /// Within-class variance per feature of each cell, after scaling.
+    alpha: Vec<f64>,
+}
+
+impl Gaussian {
+    fn theory(&self, coupling: &Coupling) -> Result<Theory> {
+        Theory::spherical(
+            &self.cells,
+            self.features,
+            coupling,
+            &self.gram,
+            Some(&self.alpha),
+            Corrections::DegreesOfFreedom,
+        )
+    }
+}
+
+impl<'a> Study<'a> {
+    /// Studies `tasks`.
+    ///
+    /// # Errors
+    /// If the target or a class is unknown, the target has one class, or a setting is out of range.
+    pub fn new(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Self> {
+        Self::with_progress(tasks, settings, &|_| {})
+    }
+
+    /// The same; `progress` is told the share of the work that is done, from 0 to 1.
+    ///
+    /// # Errors
+    /// As [`Study::new`].
+    pub fn with_progress(
+        tasks: &'a Tasks<'a>,
+        settings: &Settings,
+        progress: &dyn Fn(f64),
+    ) -> Result<Self> {
+        let cells = tasks.cells();
+        let target = settings.target(cells)?;
+        let stakes = settings.stakes(cells, target)?;
+        let coupling = settings.coupling(cells)?;
+        progress(0.0);
+        let statistics = Statistics::of(tasks);
+        let scales = settings.scaling.scales(&statistics);
+        let within = statistics.scales();
+        let gaussian = Gaussian {
+            cells: cells.clone(),
+            features: tasks.features(),
+            gram: gram::estimate(&statistics, &scales),
+            alpha: (0..cells.len())
+                .map(|cell| (within[cells.task_of(cell)] / scales[cells.task_of(cell)]).powi(2))
+                .collect(),
+        };
+        let mean = statistics.task_mean(target);
+        let scale = scales[target];
+        let mut study = Roads {
+            tasks,
+            settings,
+            target,
+            stakes: &stakes,
+            gaussian: &gaussian,
+            space: None,
+        };
+        let outcome = match (settings.evidence, settings.labels) {
+            (Evidence::Isotropic, _) => study.isotropic(coupling)?,
+            (_, Labels::Auto) => study.averaged(statistics, coupling, progress)?,
+            _ => study.named(statistics, coupling, progress)?,
+        };
+        let space = study.space;
+        progress(1.0);
+        Ok(Self {
+            tasks,
+            settings: settings.clone(),
+            target,
+            stakes,
+            gaussian,
+            mean,
+            scale,
+            space,
+            outcome,
+        })
+    }
+
+    /// What the rule will do on new data.
+    pub fn forecast(&self) -> &Forecast {
+        &self.outcome.forecast
+    }
+
+    /// How the rule's scores are made.
+    pub fn rule(&self) -> &Rule {
+        &self.outcome.rule
+    }
+
+    /// The tasks, their classes and counts.
+    pub fn cells(&self) -> &Cells {
+        self.tasks.cells()
+    }
+
+    /// The target, as an index of [`Study::cells`].
+    pub fn target(&self) -> usize {
+        self.target
+    }
+
+    /// Folds the rule into a model.
+    ///
+    /// # Errors
+    /// If training fails, which finite data do not let happen.
+    pub fn model(&self) -> Result<Model> {
+        let weights = match &self.outcome.folded {
+            Folded::Reduced(weights) => match &self.space {
+                Some(space) => space.to_features(weights),
+                None => weights.clone(),
+            },
+            Folded::Features(weights) => weights.clone(),
+            Folded::Untrained(coupling, label_scores) => {
+                let system =
+                    System::new(Statistics::of(self.tasks), self.settings.scaling, coupling)?;
+                dense::times(system.weights(self.target).as_ref(), label_scores.as_ref())
+            }
+        };
+        let cells = self.tasks.cells();
+        let description = Description {
+            target: cells.tasks()[self.target].name.clone(),
+            tasks: cells.tasks().to_vec(),
+            feature_names: None,
+            rule: self.outcome.rule.clone(),
+            forecast: self.outcome.forecast.clone(),
+        };
+        Ok(Model::new(
+            description,
+            weights,
+            &self.mean,
+            self.scale,
+            self.outcome.bias.clone(),
+            self.outcome.decision.clone(),
+        ))
+    }
+
+    /// How alike the class differences of each other task are to the target's, from -1 (opposed)
+    /// over 0 (unrelated) to 1 (the same); `None` where classes do not correspond.
+    ///
+    /// ```text
+    /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their task's centre
+    /// ```
+    pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
+        let cells = self.tasks.cells();
+        let aligned = cells.aligned(self.target);
+        let gram = &self.gaussian.gram;
+        let target = cells.of_task(self.target);
+        let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target);
+        tasks
+            .map(|task| {
+                let pairs: Vec<(usize, usize)> = cells
+                    .of_task(task)
+                    .filter_map(|cell| aligned[cell].map(|class| (cell, target.start + class)))
+                    .collect();
+                // Differences within the shared classes, whatever the origin of each task.
+                let centred = |of: &dyn Fn(usize) -> (usize, usize), i: usize, j: usize| -> f64 {
+                    let (a, b) = (of(i).0, of(j).1);
+                    let n = pairs.len() as f64;
+                    let row: f64 = (0..pairs.len()).map(|q| gram[(a, of(q).1)]).sum::<f64>() / n;
+                    let column: f64 = (0..pairs.len()).map(|q| gram[(of(q).0, b)]).sum::<f64>() / n;
+                    let all: f64 = (0..pairs.len())
+                        .flat_map(|q| (0..pairs.len()).map(move |r| (q, r)))
+                        .map(|(q, r)| gram[(of(q).0, of(r).1)])
+                        .sum::<f64>()
+                        / (n * n);
+                    gram[(a, b)] - row - column + all
+                };
+                let total = |of: &dyn Fn(usize) -> (usize, usize)| {
+                    (0..pairs.len()).map(|i| centred(of, i, i)).sum::<f64>()
+                };
+                let cross = total(&|i| pairs[i]);
+                let (own, other) = (
+                    total(&|i| (pairs[i].1, pairs[i].1)),
+                    total(&|i| (pairs[i].0, pairs[i].0)),
+                );
+                let value = (pairs.len() > 1 && own > 0.0 && other > 0.0)
+                    .then(|| (cross / (own * other).sqrt()).clamp(-1.0, 1.0));
+                (cells.tasks()[task].name.clone(), value)
+            })
+            .collect()
+    }
+}
+
+/// What all roads share.
+struct Roads<'a, 's> {
+    tasks: &'a Tasks<'a>,
+    settings: &'s Settings,
+    target: usize,
+    stakes: &'s Stakes,
+    gaussian: &'s Gaussian,
+    space: Option<Reduced<'a>>,
+}
+
+impl<'a> Roads<'a, '_> {
+    fn cells(&self) -> &'a Cells {
+        self.tasks.cells()
+    }
+
+    fn class(&self) -> Vec<usize> {
+        self.tasks.classes_of(self.target)
+    }
+
+    fn classes(&self) -> usize {
+        self.cells().of_task(self.target).len()
+    }
+
+    fn coupling_of(&self, point: GridPoint) -> Result<Coupling> {
+        point.coupling(self.cells().tasks().len(), self.target)
+    }
+
+    /// The target's fit at one given coupling.
+    fn fit_at(&self, statistics: Statistics<'a>, coupling: &Coupling) -> Result<Fitted> {
+        let system = System::new(statistics, self.settings.scaling, coupling)?;
+        let responses = system
+            .leave_one_out(self.tasks, self.target)
+            .stratified(self.cells())
+            .responses;
+        let k = self.cells().tasks().len() as f64;
+        let source = coupling
+            .gamma()
+            .iter()
+            .enumerate()
+            .find(|(task, _)| *task != self.target)
+            .map_or(0.0, |(_, g)| g / k);
+        let point = GridPoint {
+            source,
+            target: coupling.gamma()[self.target] / k,
+            shared: coupling.lambda() / k,
+        };
+        Ok(Fitted {
+            point,
+            responses,
+            weights: system.weights(self.target),
+        })
+    }
+
+    /// Notes that every forecast carries.
+    fn notes(&self) -> Vec<String> {
+        let task = &self.cells().tasks()[self.target];
+        let fewest = task.counts.iter().enumerate().min_by_key(|(_, n)| **n);
+        match fewest {
+            Some((class, &n)) if n < FEW => {
+                let noun = if n == 1 { "sample" } else { "samples" };
+                vec![format!(
+                    "class '{}' of the target has {n} {noun} only: the forecast is rough below {FEW} per class",
+                    task.classes[class]
+                )]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A note if the Gaussian theory, at the same coupling and labels, foretells another error.
+    fn disagreement(
+        &self,
+        forecast: &Forecast,
+        leading: &(Coupling, Mat<f64>),
+    ) -> Result<Option<String>> {
+        if self.classes() != 2 {
+            return Ok(None);
+        }
+        let labels: Vec<f64> = (0..self.cells().len())
+            .map(|cell| leading.1[(cell, 0)] - leading.1[(cell, 1)])
+            .collect();
+        let theory =
+            named::gaussian_error(self.gaussian, &leading.0, &labels, self.target, self.stakes)?;
+        let floor = 1.0 / forecast.samples as f64;
+        let ratio = (theory + floor) / (forecast.error + floor);
+        let outside = theory < forecast.interval[0] || theory > forecast.interval[1];
+        Ok((outside && !(0.5..=2.0).contains(&ratio)).then(|| {
+            format!(
+                "Gaussian theory would foretell {:.2} %, leave-one-out says {:.2} %: the features are not isotropic and Gaussian, and the forecast uses leave-one-out",
+                100.0 * theory,
+                100.0 * forecast.error
+            )
+        }))
+    }
+}
+
+/// Below this many target samples in a class, a forecast is called rough.
+const FEW: usize = 5;

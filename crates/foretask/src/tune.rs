@@ -1,0 +1,235 @@
+//! Which coupling and which labels: all of them, weighted by how well they do on samples they have
+//! not seen (RECIPE S5, S6).
+//!
+//! Every candidate a has PRESS_a, the share of the label variance its leave-one-out scores miss. Its
+//! weight is
+//!
+//! ```text
+//! w_a ∝ (π_f / N_f) PRESS_a^(-η n_t (m - 1)/2),     η = 1/4,
+//! ```
+//!
+//! with π_f the prior of its family and N_f the family's size. The scores of the weighted average
+//! are still linear in x, so the model stores one weight vector per class. For the forecast, weights
+//! are chosen again for each of five folds from the samples of the others, so that no sample has a
+//! say in the rule that is tested on it.
+
+use faer::Mat;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::cells::Cells;
+use crate::error::Result;
+use crate::rules::families::{Candidate, Family, Samples};
+use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
+
+/// η: how sharply weights follow the leave-one-out error.
+const SHARPNESS: f64 = 0.25;
+/// Folds of the forecast.
+pub(crate) const FOLDS: usize = 5;
+/// A candidate this many nats behind the best, counted with half the samples, cannot matter in any
+/// fold and is dropped on the way.
+const HOPELESS: f64 = 40.0;
+
+/// A candidate with the coupling it was fitted at.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) candidate: Candidate,
+    pub(crate) point: GridPoint,
+    pub(crate) fitted: usize,
+    /// PRESS.
+    pub(crate) press: f64,
+}
+
+/// All candidates that matter, and the fits behind them.
+#[derive(Debug)]
+pub(crate) struct Tournament {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) fitted: Vec<Fitted>,
+    pub(crate) class: Vec<usize>,
+    classes: usize,
+    /// How many candidates of each family were tried.
+    tried: [usize; Family::ALL.len()],
+    /// Σ |y - ȳ|² per sample.
+    label_squares: Vec<f64>,
+}
+
+impl Tournament {
+    /// Fits the grid and all families on it.
+    pub(crate) fn run(
+        reduced: &Reduced<'_>,
+        class: &[usize],
+        grid: &Grid,
+        done: &dyn Fn(f64),
+    ) -> Result<Self> {
+        let mut tournament = Self::empty(&reduced.cells, reduced.target, class);
+        let samples = Samples::new(&reduced.cells, reduced.target, class);
+        reduced.grid(grid, &mut |fitted, share| {
+            tournament.enter(&samples, fitted);
+            done(share);
+        })?;
+        Ok(tournament)
+    }
+
+    /// Fits all families at given couplings.
+    pub(crate) fn at(cells: &Cells, target: usize, class: &[usize], fitted: Vec<Fitted>) -> Self {
+        let mut tournament = Self::empty(cells, target, class);
+        tournament.enter(&Samples::new(cells, target, class), fitted);
+        tournament
+    }
+
+    fn empty(cells: &Cells, target: usize, class: &[usize]) -> Self {
+        let samples = Samples::new(cells, target, class);
+        let label_squares = (0..class.len())
+            .map(|l| samples.labels.row(l).squared_norm_l2())
+            .collect();
+        Self {
+            entries: Vec::new(),
+            fitted: Vec::new(),
+            class: class.to_vec(),
+            classes: cells.of_task(target).len(),
+            tried: [0; Family::ALL.len()],
+            label_squares,
+        }
+    }
+
+    fn enter(&mut self, samples: &Samples<'_>, fitted: Vec<Fitted>) {
+        let new: Vec<Vec<Candidate>> = fitted
+            .par_iter()
+            .map(|fitted| samples.candidates(fitted))
+            .collect();
+        for (fitted, candidates) in fitted.into_iter().zip(new) {
+            let index = self.fitted.len();
+            for candidate in candidates {
+                self.tried[candidate.family as usize] += 1;
+                let press = candidate.squared_errors.iter().sum::<f64>() / samples.total;
+                self.entries.push(Entry {
+                    candidate,
+                    point: fitted.point,
+                    fitted: index,
+                    press,
+                });
+            }
+            self.fitted.push(fitted);
+        }
+        // Each family's best stays, so that a family can always be asked for by name.
+        let best = self
+            .entries
+            .iter()
+            .map(|entry| entry.press)
+            .fold(f64::INFINITY, f64::min);
+        let best_of = Family::ALL.map(|family| {
+            self.entries
+                .iter()
+                .filter(|e| e.candidate.family == family)
+                .map(|e| e.press)
+                .fold(f64::INFINITY, f64::min)
+        });
+        let strength = 0.5 * exponent(self.class.len(), self.classes);
+        self.entries.retain(|entry| {
+            strength * (ln(entry.press) - ln(best)) < HOPELESS
+                || entry.press <= best_of[entry.candidate.family as usize]
+        });
+        let mut needed = vec![false; self.fitted.len()];
+        self.entries
+            .iter()
+            .for_each(|entry| needed[entry.fitted] = true);
+        for (fitted, needed) in self.fitted.iter_mut().zip(needed) {
+            if !needed {
+                fitted.responses = Mat::new();
+                fitted.weights = Mat::new();
+            }
+        }
+    }
+
+    /// The number of candidates tried.
+    pub(crate) fn tried(&self) -> usize {
+        self.tried.iter().sum()
+    }
+
+    /// Weights of all entries from the samples chosen; they sum to one.
+    pub(crate) fn weights(&self, chosen: impl Fn(usize) -> bool) -> Vec<f64> {
+        let samples: Vec<usize> = (0..self.class.len()).filter(|&l| chosen(l)).collect();
+        let total: f64 = samples.iter().map(|&l| self.label_squares[l]).sum();
+        let strength = exponent(samples.len(), self.classes);
+        let cost: Vec<f64> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                strength
+                    * ln(samples
+                        .iter()
+                        .map(|&l| entry.candidate.squared_errors[l])
+                        .sum::<f64>()
+                        / total)
+            })
+            .collect();
+        let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut weights: Vec<f64> = self
+            .entries
+            .iter()
+            .zip(&cost)
+            .map(|(entry, cost)| {
+                let family = entry.candidate.family;
+                family.prior() / self.tried[family as usize] as f64 * (least - cost).exp()
+            })
+            .collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|w| *w /= sum);
+        weights
+    }
+
+    /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in.
+    pub(crate) fn cross_fitted(&self, seed: u64) -> Mat<f64> {
+        let fold = folds(&self.class, self.classes, seed);
+        let mut scores = Mat::zeros(self.class.len(), self.classes);
+        for held_out in 0..FOLDS {
+            let samples: Vec<usize> = (0..self.class.len())
+                .filter(|&l| fold[l] == held_out)
+                .collect();
+            if samples.is_empty() {
+                continue;
+            }
+            let weights = self.weights(|l| fold[l] != held_out);
+            for (entry, weight) in self.entries.iter().zip(weights) {
+                for &l in &samples {
+                    for c in 0..self.classes {
+                        scores[(l, c)] += weight * entry.candidate.scores[(l, c)];
+                    }
+                }
+            }
+        }
+        scores
+    }
+
+    /// The entry of least PRESS among those that qualify.
+    pub(crate) fn best(&self, qualifies: impl Fn(&Entry) -> bool) -> Option<usize> {
+        (0..self.entries.len())
+            .filter(|&index| qualifies(&self.entries[index]))
+            .min_by(|&a, &b| self.entries[a].press.total_cmp(&self.entries[b].press))
+    }
+}
+
+fn exponent(samples: usize, classes: usize) -> f64 {
+    SHARPNESS * samples as f64 * (classes - 1) as f64 / 2.0
+}
+
+fn ln(x: f64) -> f64 {
+    x.max(1e-300).ln()
+}
+
+/// Stratified folds: the samples of each class are dealt out in random order.
+pub(crate) fn folds(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut fold = vec![0; class.len()];
+    for c in 0..classes {
+        let mut samples: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
+        samples.shuffle(&mut random);
+        let start = random.random_range(0..FOLDS);
+        for (position, &sample) in samples.iter().enumerate() {
+            fold[sample] = (position + start) % FOLDS;
+        }
+    }
+    fold
+}
