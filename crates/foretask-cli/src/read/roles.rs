@@ -1,0 +1,300 @@
+//! Which column of a file is the label, which the task, and which are features.
+//!
+//! CSV and Parquet files have named columns and share this step, which looks at the header alone:
+//! a table with a wrong header is refused before its cells are read.
+
+use std::collections::{HashMap, HashSet};
+
+use super::error::Names;
+use super::{Columns, Purpose, ReadError};
+
+/// The names under which a label is looked for when the user gives none, best first.
+const LABEL_NAMES: [&str; 4] = ["label", "y", "class", "target"];
+
+/// The names under which a task is looked for when the user gives none, best first.
+const TASK_NAMES: [&str; 2] = ["task", "domain"];
+
+/// The roles of the columns of one file, by position in the header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    /// The feature columns, in the order in which their values are stored.
+    pub features: Vec<usize>,
+    /// The label column, where the purpose needs one.
+    pub label: Option<usize>,
+    /// The task column, where the purpose needs one and the file has one.
+    pub task: Option<usize>,
+}
+
+/// What the header of one file is matched against.
+pub struct Request<'a> {
+    /// The file's name for messages.
+    pub file: &'a str,
+    /// The columns that the user named.
+    pub columns: &'a Columns,
+    /// What the table is for.
+    pub purpose: &'a Purpose<'a>,
+    /// The first file and its features, when this is a later one.
+    pub first: Option<(&'a str, &'a [String])>,
+}
+
+impl Request<'_> {
+    /// Whether this purpose reads labels.
+    pub fn needs_label(&self) -> bool {
+        !matches!(self.purpose, Purpose::Predict { .. })
+    }
+
+    /// Whether this purpose reads tasks.
+    pub fn needs_task(&self) -> bool {
+        matches!(self.purpose, Purpose::Train)
+    }
+
+    /// The features of the model, when there is one.
+    pub fn model_features(&self) -> Option<&[String]> {
+        match self.purpose {
+            Purpose::Train => None,
+            Purpose::Predict { features } | Purpose::Evaluate { features } => Some(features),
+        }
+    }
+
+    /// The label among `names`: the one that the user named, or the first of `usual` names.
+    ///
+    /// A column that the user chose as a feature is not taken for the label by its name alone.
+    pub fn find_label(&self, names: &[String], usual: &[&str]) -> Result<usize, ReadError> {
+        match &self.columns.label {
+            Some(name) => self.find(names, name, "label"),
+            None => self
+                .find_usual(names, usual)
+                .ok_or_else(|| ReadError::NoLabel {
+                    file: self.file.to_owned(),
+                    available: Names(names.to_vec()),
+                }),
+        }
+    }
+
+    /// The task among `names`, if the user named one or there is one with a usual name.
+    pub fn find_task(&self, names: &[String]) -> Result<Option<usize>, ReadError> {
+        match &self.columns.task {
+            Some(name) => self.find(names, name, "task").map(Some),
+            None => Ok(self.find_usual(names, &TASK_NAMES)),
+        }
+    }
+
+    /// The position of a name that must be there.
+    pub fn find(
+        &self,
+        names: &[String],
+        name: &str,
+        role: &'static str,
+    ) -> Result<usize, ReadError> {
+        names
+            .iter()
+            .position(|candidate| candidate == name)
+            .ok_or_else(|| self.no_column(names, name, role))
+    }
+
+    fn no_column(&self, names: &[String], name: &str, role: &'static str) -> ReadError {
+        ReadError::NoColumn {
+            file: self.file.to_owned(),
+            role,
+            column: name.to_owned(),
+            available: Names(names.to_vec()),
+        }
+    }
+
+    fn find_usual(&self, names: &[String], usual: &[&str]) -> Option<usize> {
+        let chosen = self.columns.features.as_deref().unwrap_or_default();
+        let position = |matches: &dyn Fn(&str) -> bool| {
+            names
+                .iter()
+                .position(|name| matches(name) && !chosen.contains(name))
+        };
+        usual.iter().find_map(|usual| {
+            position(&|name| name == *usual)
+                .or_else(|| position(&|name| name.eq_ignore_ascii_case(usual)))
+        })
+    }
+
+    /// Gives every column of a header its role.
+    pub fn assign(&self, header: &[String]) -> Result<Roles, ReadError> {
+        self.refuse_duplicates(header)?;
+        let positions: HashMap<&str, usize> = header
+            .iter()
+            .enumerate()
+            .map(|(position, name)| (name.as_str(), position))
+            .collect();
+        if let Some(wanted) = self.model_features() {
+            let features = self.pick_model_features(wanted, &positions)?;
+            let label = if self.needs_label() {
+                Some(self.find_label(header, &LABEL_NAMES)?)
+            } else {
+                None
+            };
+            return Ok(Roles {
+                features,
+                label,
+                task: None,
+            });
+        }
+        let label = self.find_label(header, &LABEL_NAMES)?;
+        let task = self.find_task(header)?;
+        if task == Some(label) {
+            return Err(self.two_roles(&header[label], "the label", "the task"));
+        }
+        let features = match &self.columns.features {
+            Some(chosen) => self.pick_chosen(chosen, header, &positions)?,
+            None => self.pick_others(header, label, task)?,
+        };
+        for &position in &features {
+            if position == label {
+                return Err(self.two_roles(&header[position], "the label", "a feature"));
+            }
+            if Some(position) == task {
+                return Err(self.two_roles(&header[position], "the task", "a feature"));
+            }
+        }
+        if features.is_empty() {
+            return Err(ReadError::NoFeatures {
+                file: self.file.to_owned(),
+                available: Names(header.to_vec()),
+            });
+        }
+        let features = self.in_first_order(features, header)?;
+        Ok(Roles {
+            features,
+            label: Some(label),
+            task,
+        })
+    }
+
+    fn refuse_duplicates(&self, header: &[String]) -> Result<(), ReadError> {
+        let mut seen = HashSet::new();
+        match header
+            .iter()
+            .find(|name| !name.is_empty() && !seen.insert(name.as_str()))
+        {
+            None => Ok(()),
+            Some(name) => Err(ReadError::DuplicateColumn {
+                file: self.file.to_owned(),
+                column: name.clone(),
+            }),
+        }
+    }
+
+    fn pick_model_features(
+        &self,
+        wanted: &[String],
+        positions: &HashMap<&str, usize>,
+    ) -> Result<Vec<usize>, ReadError> {
+        let missing: Vec<String> = wanted
+            .iter()
+            .filter(|name| !positions.contains_key(name.as_str()))
+            .cloned()
+            .collect();
+        if !missing.is_empty() {
+            return Err(ReadError::MissingFeatures {
+                file: self.file.to_owned(),
+                expected: wanted.len(),
+                missing: Names(missing),
+            });
+        }
+        Ok(wanted
+            .iter()
+            .filter_map(|name| positions.get(name.as_str()).copied())
+            .collect())
+    }
+
+    fn pick_chosen(
+        &self,
+        chosen: &[String],
+        header: &[String],
+        positions: &HashMap<&str, usize>,
+    ) -> Result<Vec<usize>, ReadError> {
+        let mut picked = Vec::with_capacity(chosen.len());
+        let mut seen = HashSet::new();
+        for name in chosen {
+            if !seen.insert(name) {
+                return Err(self.two_roles(name, "a feature", "a feature a second time"));
+            }
+            match positions.get(name.as_str()) {
+                Some(&position) => picked.push(position),
+                None => return Err(self.no_column(header, name, "feature")),
+            }
+        }
+        Ok(picked)
+    }
+
+    fn pick_others(
+        &self,
+        header: &[String],
+        label: usize,
+        task: Option<usize>,
+    ) -> Result<Vec<usize>, ReadError> {
+        let others: Vec<usize> = (0..header.len())
+            .filter(|&position| position != label && Some(position) != task)
+            .collect();
+        match others
+            .iter()
+            .find(|&&position| is_row_index(&header[position]))
+        {
+            None => Ok(others),
+            Some(position) => Err(ReadError::NamelessColumn {
+                file: self.file.to_owned(),
+                position: position + 1,
+            }),
+        }
+    }
+
+    /// Puts the features of a later file (positions in its header) in the order of the first, so that rows can be appended.
+    pub fn in_first_order(
+        &self,
+        features: Vec<usize>,
+        header: &[String],
+    ) -> Result<Vec<usize>, ReadError> {
+        let Some((first, expected)) = self.first else {
+            return Ok(features);
+        };
+        let mut found: HashMap<&str, usize> = features
+            .iter()
+            .map(|&position| (header[position].as_str(), position))
+            .collect();
+        let (mut ordered, mut missing) = (Vec::with_capacity(expected.len()), Vec::new());
+        for name in expected {
+            match found.remove(name.as_str()) {
+                Some(position) => ordered.push(position),
+                None => missing.push(name.clone()),
+            }
+        }
+        if missing.is_empty() && found.is_empty() {
+            return Ok(ordered);
+        }
+        let extra = features
+            .iter()
+            .map(|&position| &header[position])
+            .filter(|name| found.contains_key(name.as_str()))
+            .cloned()
+            .collect();
+        Err(ReadError::DifferentFeatures {
+            file: self.file.to_owned(),
+            first: first.to_owned(),
+            missing: Names(missing),
+            extra: Names(extra),
+        })
+    }
+
+    /// The error for one column that is asked to play two parts.
+    pub fn two_roles(&self, column: &str, first: &'static str, second: &'static str) -> ReadError {
+        ReadError::TwoRoles {
+            file: self.file.to_owned(),
+            column: column.to_owned(),
+            first,
+            second,
+        }
+    }
+}
+
+/// Whether a column is nameless, or has the name that pandas gives a nameless index in Parquet.
+///
+/// A row index must not become a feature: where rows are sorted by class it gives the label away.
+fn is_row_index(name: &str) -> bool {
+    name.is_empty() || name.starts_with("__index_level_")
+}

@@ -1,0 +1,113 @@
+use super::*;
+
+#[test]
+fn every_file_is_a_task_and_columns_may_be_reordered() {
+    let folder = Folder::new();
+    let files = [
+        folder.write("left.csv", "a,b,label\n1,2,u\n"),
+        folder.write("right.csv", "label,b,a\nv,4,3\n"),
+    ];
+    let table = read(&files, &Columns::default(), Purpose::Train).unwrap();
+    assert_eq!(table.features, ["a", "b"]);
+    assert_eq!(doubles(&table), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(table.labels.unwrap(), ["u", "v"]);
+    assert_eq!(table.tasks.unwrap(), ["left", "right"]);
+    assert_eq!(table.rows, 2);
+}
+
+#[test]
+fn equal_stems_are_told_apart_by_their_folders() {
+    let folder = Folder::new();
+    let files = [
+        folder.write("amazon/train.csv", "a,label\n1,u\n"),
+        folder.write("dslr/train.csv", "a,label\n1,u\n"),
+    ];
+    let table = read(&files, &Columns::default(), Purpose::Train).unwrap();
+    assert_eq!(table.tasks.unwrap(), ["amazon/train", "dslr/train"]);
+}
+
+#[test]
+fn one_file_twice_is_refused() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "a,label\n1,u\n");
+    let result = read(
+        &[path.clone(), path.clone()],
+        &Columns::default(),
+        Purpose::Train,
+    );
+    assert_message(result, &path, &["would both be the task"]);
+}
+
+#[test]
+fn a_task_column_spans_files() {
+    let folder = Folder::new();
+    let files = [
+        folder.write("1.csv", "a,label,task\n1,u,t\n"),
+        folder.write("2.csv", "a,label,task\n1,u,t\n"),
+    ];
+    let table = read(&files, &Columns::default(), Purpose::Train).unwrap();
+    assert_eq!(table.tasks.unwrap(), ["t", "t"]);
+}
+
+#[test]
+fn different_features_are_named() {
+    let folder = Folder::new();
+    let first = folder.write("1.csv", "a,b,label\n1,2,u\n");
+    for (content, parts) in [
+        ("a,label\n1,u\n", ["missing 'b'", "not in", "nothing"]),
+        (
+            "a,b,c,label\n1,2,3,u\n",
+            ["missing nothing", "not in", "'c'"],
+        ),
+        ("a,c,label\n1,3,u\n", ["missing 'b'", "not in", "'c'"]),
+    ] {
+        let second = folder.write("2.csv", content);
+        let result = read(
+            &[first.clone(), second.clone()],
+            &Columns::default(),
+            Purpose::Train,
+        );
+        assert_message(result, &second, &parts);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let folder = Folder::new();
+    for (path, expected) in [
+        (folder.path("none.csv"), "no such file"),
+        (
+            folder.path("none.parquet"),
+            if cfg!(feature = "parquet") {
+                "no such file"
+            } else {
+                "`parquet` feature"
+            },
+        ),
+        (
+            folder.write("a.xlsx", ""),
+            ".csv, .tsv, .parquet, .pq or .npz",
+        ),
+        (folder.write("a", ""), ".csv, .tsv, .parquet, .pq or .npz"),
+    ] {
+        assert_message(train(&path), &path, &[expected]);
+    }
+    let path = folder.path("folder.csv");
+    std::fs::create_dir(&path).unwrap();
+    assert_message(train(&path), &path, &["is a directory"]);
+    assert!(matches!(
+        read(&[], &Columns::default(), Purpose::Train),
+        Err(ReadError::NoFiles)
+    ));
+}
+
+#[test]
+fn single_precision_gives_way_to_double() {
+    let mut values = Values::F32(vec![1.0]);
+    values.append(Values::F32(vec![2.0]));
+    assert_eq!(values, Values::F32(vec![1.0, 2.0]));
+    values.append(Values::F64(vec![3.0]));
+    assert_eq!(values, Values::F64(vec![1.0, 2.0, 3.0]));
+    values.append(Values::F32(vec![4.0]));
+    assert_eq!(values, Values::F64(vec![1.0, 2.0, 3.0, 4.0]));
+}
