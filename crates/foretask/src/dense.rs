@@ -10,9 +10,15 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::{matmul, triangular_solve};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
-/// All threads of the pool we run in.
-pub(crate) fn par() -> Par {
-    Par::rayon(0)
+/// All threads of the pool we run in for work of so many multiplications; one for little work, which
+/// waking the others would only delay.
+pub(crate) fn par(multiplications: usize) -> Par {
+    const WORTH_SHARING: usize = 1 << 21;
+    if multiplications < WORTH_SHARING {
+        Par::Seq
+    } else {
+        Par::rayon(0)
+    }
 }
 
 /// dst = alpha a b, or dst += alpha a b.
@@ -23,7 +29,8 @@ pub(crate) fn product(
     b: MatRef<'_, f64>,
     alpha: f64,
 ) {
-    matmul::matmul(dst, accum, a, b, alpha, par());
+    let par = par(a.nrows() * a.ncols() * b.ncols());
+    matmul::matmul(dst, accum, a, b, alpha, par);
 }
 
 /// a b.
@@ -35,6 +42,7 @@ pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 
 /// Lower triangle of dst += alpha a aᵀ.
 pub(crate) fn add_outer(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
+    let par = par(a.nrows() * a.nrows() * a.ncols() / 2);
     triangular::matmul(
         dst,
         BlockStructure::TriangularLower,
@@ -44,12 +52,13 @@ pub(crate) fn add_outer(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
         a.transpose(),
         BlockStructure::Rectangular,
         alpha,
-        par(),
+        par,
     );
 }
 
 /// Lower triangle of dst += alpha L⁻ᵀ L⁻¹, where `inverse` holds L⁻¹ (lower).
 pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, alpha: f64) {
+    let par = par(inverse.nrows().pow(3) / 3);
     triangular::matmul(
         dst,
         BlockStructure::TriangularLower,
@@ -59,21 +68,22 @@ pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, 
         inverse,
         BlockStructure::TriangularLower,
         alpha,
-        par(),
+        par,
     );
 }
 
 /// Overwrites the lower triangle by L with a = L Lᵀ; `None` if a is not positive definite.
 pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
+    let par = par(a.nrows().pow(3) / 6);
     let mut memory = MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(
         a.nrows(),
-        par(),
+        par,
         Default::default(),
     ));
     factor::cholesky_in_place(
         a,
         Default::default(),
-        par(),
+        par,
         MemStack::new(&mut memory),
         Default::default(),
     )
@@ -84,19 +94,30 @@ pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
 /// L⁻¹ of a lower-triangular L; the upper triangle of the result is zero.
 pub(crate) fn invert_lower(l: MatRef<'_, f64>) -> Mat<f64> {
     let mut inverse = Mat::zeros(l.nrows(), l.nrows());
-    faer::linalg::triangular_inverse::invert_lower_triangular(inverse.as_mut(), l, par());
+    faer::linalg::triangular_inverse::invert_lower_triangular(
+        inverse.as_mut(),
+        l,
+        par(l.nrows().pow(3) / 6),
+    );
     inverse
 }
 
 /// x ← L⁻¹ x.
 pub(crate) fn solve_lower(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
-    triangular_solve::solve_lower_triangular_in_place(l, x, par());
+    let par = par(l.nrows() * l.nrows() * x.ncols() / 2);
+    triangular_solve::solve_lower_triangular_in_place(l, x, par);
+}
+
+/// x ← L⁻ᵀ x.
+pub(crate) fn solve_lower_transposed(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+    let par = par(l.nrows() * l.nrows() * x.ncols() / 2);
+    triangular_solve::solve_upper_triangular_in_place(l.transpose(), x, par);
 }
 
 /// x ← (L Lᵀ)⁻¹ x.
 pub(crate) fn solve_cholesky(l: MatRef<'_, f64>, mut x: MatMut<'_, f64>) {
-    triangular_solve::solve_lower_triangular_in_place(l, x.as_mut(), par());
-    triangular_solve::solve_upper_triangular_in_place(l.transpose(), x, par());
+    solve_lower(l, x.as_mut());
+    solve_lower_transposed(l, x);
 }
 
 /// Copies the lower triangle to the upper one.

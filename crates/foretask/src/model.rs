@@ -319,10 +319,8 @@ impl Model {
             .map_err(|e| failed(e.to_string()))?;
         let description =
             serde_json::to_string(&self.description).map_err(|e| failed(e.to_string()))?;
-        let metadata = HashMap::from([
-            ("format".to_owned(), FORMAT.to_owned()),
-            ("model".to_owned(), description),
-        ]);
+        // One entry only: the order of several would differ from file to file.
+        let metadata = HashMap::from([(FORMAT.to_owned(), description)]);
         safetensors::serialize(views, Some(metadata)).map_err(|e| failed(e.to_string()))
     }
 
@@ -358,6 +356,7 @@ impl Model {
     }
 }
 
+/// The name of the metadata entry, and so of the format.
 const FORMAT: &str = "foretask-model-1";
 
 /// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
@@ -396,18 +395,13 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         .metadata()
         .as_ref()
         .ok_or("it is a safetensors file, but not a foretask model")?;
-    match metadata.get("format").map(String::as_str) {
-        Some(FORMAT) => {}
-        Some(other) => {
-            return Err(format!(
-                "its format is '{other}', this version reads '{FORMAT}'"
-            ));
-        }
-        None => return Err("it is a safetensors file, but not a foretask model".into()),
-    }
-    let description: Description =
-        serde_json::from_str(metadata.get("model").ok_or("it has no description")?)
-            .map_err(|e| e.to_string())?;
+    let description: Description = match metadata.get(FORMAT) {
+        Some(description) => serde_json::from_str(description).map_err(|e| e.to_string())?,
+        None => match metadata.keys().find(|key| key.starts_with("foretask-")) {
+            Some(other) => return Err(format!("it is a '{other}', this version reads '{FORMAT}'")),
+            None => return Err("it is a safetensors file, but not a foretask model".into()),
+        },
+    };
     let tensors = SafeTensors::deserialize(bytes)
         .map_err(|e| format!("it is not a whole safetensors file ({e})"))?;
     let read = |name: &str| -> std::result::Result<(Vec<usize>, Vec<f64>), String> {

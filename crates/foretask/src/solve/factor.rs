@@ -74,8 +74,12 @@ pub(crate) enum Factor {
     Identity,
     /// L with L Lᵀ = I + γ B.
     Primal(Mat<f64>),
-    /// Uᵀ (p x n_i) and γ.
-    Dual { u: Mat<f64>, gamma: f64 },
+    /// Uᵀ (p x n_i), L and γ.
+    Dual {
+        u: Mat<f64>,
+        l: Mat<f64>,
+        gamma: f64,
+    },
 }
 
 /// (I - F)/γ gives F B without a product of its own, but loses weight/γ units in the last place of
@@ -108,7 +112,7 @@ impl Factor {
                 if weight != 0.0 {
                     dense::add_outer(sum, u.as_ref(), weight);
                 }
-                Some(Self::Dual { u, gamma })
+                Some(Self::Dual { u, l: gram, gamma })
             }
             Block::Rows(rows) => {
                 let mut b = Mat::zeros(rows.mean.len(), rows.mean.len());
@@ -149,9 +153,44 @@ impl Factor {
         match self {
             Self::Identity => {}
             Self::Primal(l) => dense::solve_cholesky(l.as_ref(), x),
-            Self::Dual { u, gamma } => {
+            Self::Dual { u, gamma, .. } => {
                 let inner = dense::times(u.transpose(), x.as_ref());
                 dense::product(x.as_mut(), Accum::Add, u.as_ref(), inner.as_ref(), -gamma);
+            }
+        }
+    }
+}
+
+/// F Z_iᵀ/√N for the very rows F was made of, a few columns at a time.
+///
+/// On the side of the rows it is Uᵀ L⁻¹, solved once for all: cheaper than [`Factor::apply`], and
+/// without its cancellation where γ is large. The other forms apply F as columns are asked for.
+#[derive(Debug)]
+pub(crate) enum AppliedRows {
+    Solved(Mat<f64>),
+    OnDemand(Factor),
+}
+
+impl AppliedRows {
+    pub(crate) fn new(factor: Factor) -> Self {
+        match factor {
+            Factor::Dual { mut u, l, .. } => {
+                // u L⁻¹ is the transpose of L⁻ᵀ uᵀ.
+                dense::solve_lower_transposed(l.as_ref(), u.as_mut().transpose_mut());
+                Self::Solved(u)
+            }
+            factor => Self::OnDemand(factor),
+        }
+    }
+
+    /// The columns from `start` on, given those of Z_iᵀ/√N.
+    pub(crate) fn columns(&self, start: usize, z: MatRef<'_, f64>) -> Mat<f64> {
+        match self {
+            Self::Solved(solved) => solved.subcols(start, z.ncols()).to_owned(),
+            Self::OnDemand(factor) => {
+                let mut applied = z.to_owned();
+                factor.apply(applied.as_mut());
+                applied
             }
         }
     }

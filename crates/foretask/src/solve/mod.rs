@@ -24,17 +24,17 @@
 //! | arrowhead | Σ_i (n_i p² + p³) + p³/3, a task with few rows 2 n_i² p + n_i³/3 + n_i p² | (k + 2) p² |
 //! | one dual | n² p + n³/3 | 2 n² |
 
+mod block_tridiagonal;
 mod factor;
 mod leave_one_out;
 pub(crate) mod path;
-mod tridiagonal;
 
 use faer::{Accum, Mat};
 
 pub use leave_one_out::LeaveOneOut;
 pub(crate) use leave_one_out::correct_mass;
 
-pub(crate) use factor::{Block, CentredRows, Factor};
+pub(crate) use factor::{AppliedRows, Block, CentredRows, Factor};
 
 use crate::cells::Cells;
 use crate::coupling::Coupling;

@@ -12,10 +12,12 @@
 //! doubles at most (a task with few rows needs none of its own), n_t C + r C per coupling.
 
 use faer::Mat;
+use rayon::prelude::*;
 
-use super::tridiagonal::{Tridiagonal, quadratic_forms};
+use super::block_tridiagonal::{BlockTridiagonal, Shifted};
 use super::{
-    Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram, right_hand_sides,
+    AppliedRows, Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram,
+    right_hand_sides,
 };
 use crate::cells::Cells;
 use crate::coupling::Coupling;
@@ -23,7 +25,7 @@ use crate::dense;
 use crate::error::{Error, Result};
 use crate::solve::leave_one_out::{SMALLEST_G, dot, stratify};
 use crate::statistics::{RowBlock, Statistics};
-use crate::tasks::{PANEL, Tasks, classes_in_order};
+use crate::tasks::{Tasks, classes_in_order};
 
 /// A coupling of the grid, per task and per feature: γ = k g, λ = k l in the units of
 /// [`crate::Coupling`].
@@ -360,12 +362,12 @@ impl<'a> Reduced<'a> {
                 right.push(rotated);
             }
             let symmetric = (sum, self.gathered(&own, |task, _| right[task].clone()), g);
-            let reduce = |(sum, gathered, source): (Mat<f64>, Mat<f64>, f64)| {
-                Path::new(sum, gathered, source, &grid.shared)
+            let reduce = |(sum, gathered, source)| {
+                Path::new(sum, gathered, source, &grid.shared).ok_or_else(|| failed(self.target))
             };
             let (first, second) = rayon::join(|| reduce(symmetric), || asymmetric.map(reduce));
-            paths.push(first);
-            paths.extend(second);
+            paths.push(first?);
+            paths.extend(second.transpose()?);
         }
 
         let mut points = Vec::new();
@@ -398,7 +400,7 @@ impl<'a> Reduced<'a> {
                 });
             }
         }
-        let responses = self.leave_one_out(g, &factor, &paths, &weights);
+        let responses = self.leave_one_out(g, &AppliedRows::new(factor), &paths, &weights);
         Ok(points
             .into_iter()
             .zip(weights)
@@ -434,7 +436,7 @@ impl<'a> Reduced<'a> {
     fn leave_one_out(
         &self,
         g: f64,
-        factor: &Factor,
+        applied: &AppliedRows,
         paths: &[Path],
         weights: &[Mat<f64>],
     ) -> Vec<Mat<f64>> {
@@ -449,11 +451,19 @@ impl<'a> Reduced<'a> {
                 .subcols_mut(index * c, c)
                 .copy_from(weight);
         }
-        let mut responses = vec![Mat::zeros(n, c); weights.len()];
-        for start in (0..n).step_by(PANEL) {
-            let count = PANEL.min(n - start);
-            let mut z = Mat::zeros(r, count);
+        let share = |cell: usize| {
+            if range.contains(&cell) {
+                self.cells.share(cell)
+            } else {
+                0.0
+            }
+        };
+        // Panels are independent; each gives its samples' responses at all couplings side by side.
+        let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
+        let panel = |&start: &usize| -> Mat<f64> {
+            let count = LEFT_OUT_PANEL.min(n - start);
             let rows = &self.target_rows;
+            let mut z = Mat::zeros(r, count);
             rows.rows.pack(
                 start..start + count,
                 0..r,
@@ -461,48 +471,61 @@ impl<'a> Reduced<'a> {
                 rows.scale,
                 z.as_mut(),
             );
-            let scores = dense::times(z.transpose(), side_by_side.as_ref());
-            let mut fz = z.clone();
-            factor.apply(fz.as_mut());
+            let mut responses = dense::times(z.transpose(), side_by_side.as_ref());
+            let mut fz = applied.columns(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let mut quadratic: Vec<Vec<f64>> = Vec::new();
             if g > 0.0 {
                 quadratic.push(own.clone());
             }
-            for path in paths {
-                let mut rotated = fz.clone();
+            for (index, path) in paths.iter().enumerate() {
+                let rotated = if index + 1 < paths.len() {
+                    &mut fz.clone()
+                } else {
+                    &mut fz
+                };
                 path.reduction.rotate(rotated.as_mut());
-                let forms = quadratic_forms(&path.shifted, rotated.as_ref());
-                for (index, shifted) in path.shifted.iter().enumerate() {
-                    quadratic.push(
-                        (0..count)
-                            .map(|l| own[l] + shifted.lambda * forms[(l, index)])
-                            .collect(),
-                    );
+                for shifted in &path.shifted {
+                    let forms = shifted.quadratic_forms(rotated.as_ref());
+                    let both = own
+                        .iter()
+                        .zip(forms)
+                        .map(|(own, form)| own + shifted.lambda * form);
+                    quadratic.push(both.collect());
                 }
             }
-            for (index, responses) in responses.iter_mut().enumerate() {
-                for l in 0..count {
-                    let left_out = (1.0 - quadratic[index][l] - 1.0 / n as f64).max(SMALLEST_G);
+            for (index, quadratic) in quadratic.iter().enumerate() {
+                for (l, quadratic) in quadratic.iter().enumerate() {
+                    let left_out = (1.0 - quadratic - 1.0 / n as f64).max(SMALLEST_G);
                     for cell in 0..c {
                         let indicator = f64::from(u8::from(cell == range.start + class[start + l]));
-                        let share = if range.contains(&cell) {
-                            self.cells.share(cell)
-                        } else {
-                            0.0
-                        };
-                        let residual = indicator - share - scores[(l, index * c + cell)];
-                        responses[(start + l, cell)] = indicator - residual / left_out;
+                        let response = &mut responses[(l, index * c + cell)];
+                        *response = indicator - (indicator - share(cell) - *response) / left_out;
                     }
                 }
             }
-        }
-        responses
-            .iter_mut()
-            .for_each(|responses| stratify(responses, &class, &self.cells, self.target));
-        responses
+            responses
+        };
+        let panels: Vec<Mat<f64>> = starts.par_iter().map(panel).collect();
+        (0..weights.len())
+            .map(|index| {
+                let mut responses = Mat::zeros(n, c);
+                for (&start, panel) in starts.iter().zip(&panels) {
+                    let part = panel.subcols(index * c, c);
+                    responses
+                        .as_mut()
+                        .subrows_mut(start, panel.nrows())
+                        .copy_from(part);
+                }
+                stratify(&mut responses, &class, &self.cells, self.target);
+                responses
+            })
+            .collect()
     }
 }
+
+/// Samples whose leave-one-out responses are computed together; panels run in parallel.
+const LEFT_OUT_PANEL: usize = 128;
 
 fn add_scaled(to: &mut Mat<f64>, first: usize, term: &Mat<f64>, factor: f64) {
     for j in 0..term.ncols() {
@@ -514,26 +537,26 @@ fn add_scaled(to: &mut Mat<f64>, first: usize, term: &Mat<f64>, factor: f64) {
 
 /// One γ with all its λ.
 struct Path {
-    reduction: Tridiagonal,
+    reduction: BlockTridiagonal,
     /// Qᵀ Σ_i F_i Z̃_iᵀ y, r x C.
     gathered: Mat<f64>,
-    shifted: Vec<super::tridiagonal::Shifted>,
+    shifted: Vec<Shifted>,
     source: f64,
 }
 
 impl Path {
-    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64, shared: &[f64]) -> Self {
-        let reduction = Tridiagonal::new(sum);
+    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64, shared: &[f64]) -> Option<Self> {
+        let reduction = BlockTridiagonal::new(sum);
         reduction.rotate(gathered.as_mut());
         let shifted = shared
             .iter()
             .map(|&lambda| reduction.factor(lambda))
-            .collect();
-        Self {
+            .collect::<Option<_>>()?;
+        Some(Self {
             reduction,
             gathered,
             shifted,
             source,
-        }
+        })
     }
 }

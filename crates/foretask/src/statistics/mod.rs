@@ -15,14 +15,16 @@
 //!
 //! Time n_i p² per task for the scatter; memory p² or n_i p doubles per task.
 
+mod bytes;
+mod merge;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use crate::cells::{Cells, Task, sort_names};
+use crate::cells::Cells;
 use crate::dense;
 use crate::error::{Error, Result};
 use crate::tasks::{PANEL, Rows, Tasks, check_rows, classes_in_order, group};
@@ -139,7 +141,7 @@ impl Statistics<'static> {
                 got: other.features,
             });
         }
-        *self = merge(std::mem::replace(self, Self::new(0)), other.into_owned());
+        *self = merge::merge(std::mem::replace(self, Self::new(0)), other.into_owned());
         Ok(())
     }
 
@@ -148,7 +150,7 @@ impl Statistics<'static> {
     /// # Errors
     /// [`Error::Format`] if the bytes are not whole statistics.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        from_bytes(bytes).map_err(|why| Error::Format {
+        bytes::from_bytes(bytes).map_err(|why| Error::Format {
             what: "the statistics",
             why,
         })
@@ -199,31 +201,35 @@ impl<'a> Statistics<'a> {
     /// The scale of each task, s_i = sqrt(Σ_j tr W_ij / ((n_i - m_i) p)), so that x / s_i has unit
     /// average within-class variance per feature (THEORY 7.1).
     ///
-    /// Where no class has two samples the scatter about the task mean takes its place; where that
-    /// is zero too (all rows alike) the scale is 1.
+    /// Where no class has spread (or none has two samples) the scatter about the task mean takes its
+    /// place; where that is zero too (all rows alike) the scale is 1.
     pub fn scales(&self) -> Vec<f64> {
         (0..self.cells.tasks().len())
             .map(|task| {
                 let range = self.cells.of_task(task);
-                let freedom: usize = self.cells.tasks()[task]
-                    .counts
-                    .iter()
-                    .map(|&n| n.saturating_sub(1))
-                    .sum();
+                let weigh = |of: &dyn Fn(usize) -> f64| -> f64 {
+                    range
+                        .clone()
+                        .map(|cell| self.cells.count(cell) as f64 * of(cell))
+                        .sum()
+                };
+                let mean = self.task_mean(task);
                 let within: f64 = self.within[range.clone()].iter().sum();
-                let (trace, freedom) = if freedom > 0 && within > 0.0 {
-                    (within, freedom)
+                let between = weigh(&|cell| distance(&self.means, cell, &mean));
+                // What rounding of the means alone would leave is no spread.
+                let size = weigh(&|cell| self.means.col(cell).squared_norm_l2());
+                let real = |trace: f64| trace > NO_SPREAD * NO_SPREAD * size;
+                let classes_freedom: usize = range
+                    .clone()
+                    .map(|cell| self.cells.count(cell).saturating_sub(1))
+                    .sum();
+                let (trace, freedom) = if classes_freedom > 0 && real(within) {
+                    (within, classes_freedom)
                 } else {
-                    let mean = self.task_mean(task);
-                    let between: f64 = range
-                        .map(|cell| {
-                            self.cells.count(cell) as f64 * distance(&self.means, cell, &mean)
-                        })
-                        .sum();
                     (within + between, self.cells.samples(task) - 1)
                 };
                 let scale = (trace / (freedom as f64 * self.features as f64)).sqrt();
-                if scale > 0.0 && scale.is_finite() {
+                if real(trace) && scale > 0.0 && scale.is_finite() {
                     scale
                 } else {
                     1.0
@@ -237,7 +243,7 @@ impl<'a> Statistics<'a> {
     /// # Errors
     /// [`Error::Format`] if the statistics are too large for the format.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        to_bytes(self).map_err(|why| Error::Format {
+        bytes::to_bytes(self).map_err(|why| Error::Format {
             what: "the statistics",
             why,
         })
@@ -439,6 +445,9 @@ fn column(means: &Mat<f64>, cell: usize) -> Vec<f64> {
     means.col(cell).iter().copied().collect()
 }
 
+/// A spread below this share of the size of the values is rounding.
+const NO_SPREAD: f64 = 1e-14;
+
 fn distance(means: &Mat<f64>, cell: usize, from: &[f64]) -> f64 {
     means
         .col(cell)
@@ -458,263 +467,4 @@ fn scatter_of_rows(rows: &RowBlock<'_>, mean: &[f64], p: usize) -> Mat<f64> {
         dense::add_outer(scatter.as_mut(), part.as_ref(), 1.0);
     }
     scatter
-}
-
-/// The union of two statistics.
-fn merge(a: Statistics<'static>, b: Statistics<'static>) -> Statistics<'static> {
-    let p = b.features;
-    let mut names: Vec<String> = a.cells.task_names();
-    names.extend(
-        b.cells
-            .task_names()
-            .into_iter()
-            .filter(|name| a.cells.find_task(name).is_err()),
-    );
-    sort_names(&mut names);
-
-    let mut tasks = Vec::new();
-    let (mut means, mut within, mut second) = (Vec::new(), Vec::new(), Vec::new());
-    for name in names {
-        let parts: Vec<(&Statistics<'static>, usize)> = [&a, &b]
-            .into_iter()
-            .filter_map(|part| part.cells.find_task(&name).ok().map(|task| (part, task)))
-            .collect();
-        let mut classes: Vec<String> = Vec::new();
-        for &(part, task) in &parts {
-            for class in &part.cells.tasks()[task].classes {
-                if !classes.contains(class) {
-                    classes.push(class.clone());
-                }
-            }
-        }
-        sort_names(&mut classes);
-        let mut counts = Vec::new();
-        for class in &classes {
-            let (mut count, mut mean, mut trace) = (0, vec![0.0; p], 0.0);
-            for &(part, task) in &parts {
-                let Some(position) = part.cells.tasks()[task]
-                    .classes
-                    .iter()
-                    .position(|c| c == class)
-                else {
-                    continue;
-                };
-                let cell = part.cells.of_task(task).start + position;
-                let more = part.cells.count(cell);
-                let total = (count + more) as f64;
-                trace += part.within[cell]
-                    + count as f64 * more as f64 / total * distance(&part.means, cell, &mean);
-                mean.iter_mut()
-                    .zip(part.means.col(cell).iter())
-                    .for_each(|(mean, x)| *mean += more as f64 / total * (x - *mean));
-                count += more;
-            }
-            counts.push(count);
-            means.push(mean);
-            within.push(trace);
-        }
-        let merged = Task {
-            name,
-            classes,
-            counts,
-        };
-        second.push(merge_second(&parts, &merged, p));
-        tasks.push(merged);
-    }
-    let means = Mat::from_fn(p, means.len(), |feature, cell| means[cell][feature]);
-    Statistics {
-        features: p,
-        cells: Cells::new(tasks),
-        means,
-        within,
-        second,
-    }
-}
-
-fn merge_second(
-    parts: &[(&Statistics<'static>, usize)],
-    merged: &Task,
-    p: usize,
-) -> Second<'static> {
-    if let &[(part, task)] = parts {
-        return part.second[task].clone();
-    }
-    if merged.samples() < p {
-        // Both kept their rows; lay them out by the merged classes.
-        let mut rows = Mat::zeros(p, merged.samples());
-        let mut to = 0;
-        for class in &merged.classes {
-            for &(part, task) in parts {
-                let own = &part.cells.tasks()[task];
-                let Some(position) = own.classes.iter().position(|c| c == class) else {
-                    continue;
-                };
-                let start: usize = own.counts[..position].iter().sum();
-                if let Second::Rows(block) = &part.second[task] {
-                    let count = own.counts[position];
-                    block.pack(
-                        start..start + count,
-                        0..p,
-                        &vec![0.0; p],
-                        1.0,
-                        rows.as_mut().subcols_mut(to, count),
-                    );
-                    to += count;
-                }
-            }
-        }
-        return Second::Rows(RowBlock::Owned(Arc::new(rows)));
-    }
-    let mut scatter: Mat<f64> = Mat::zeros(p, p);
-    let (mut count, mut mean) = (0.0, vec![0.0; p]);
-    for &(part, task) in parts {
-        let own = match &part.second[task] {
-            Second::Scatter(own) => own.clone(),
-            Second::Rows(rows) => scatter_of_rows(rows, &part.task_mean(task), p),
-        };
-        scatter += own;
-        let more = part.cells.samples(task) as f64;
-        let part_mean = part.task_mean(task);
-        let difference = Mat::from_fn(p, 1, |feature, _| part_mean[feature] - mean[feature]);
-        dense::add_outer(
-            scatter.as_mut(),
-            difference.as_ref(),
-            count * more / (count + more),
-        );
-        mean.iter_mut()
-            .zip(&part_mean)
-            .for_each(|(mean, x)| *mean += more / (count + more) * (x - *mean));
-        count += more;
-    }
-    Second::Scatter(scatter)
-}
-
-fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String> {
-    let p = statistics.features;
-    let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = vec![
-        (
-            "means".into(),
-            vec![statistics.cells.len(), p],
-            bytes_of(&statistics.means),
-        ),
-        (
-            "within".into(),
-            vec![statistics.cells.len()],
-            statistics
-                .within
-                .iter()
-                .flat_map(|x| x.to_le_bytes())
-                .collect(),
-        ),
-    ];
-    for (task, second) in statistics.second.iter().enumerate() {
-        tensors.push(match second {
-            Second::Scatter(scatter) => (format!("scatter.{task}"), vec![p, p], bytes_of(scatter)),
-            Second::Rows(block) => {
-                let mut rows = Mat::zeros(p, block.len());
-                block.pack(0..block.len(), 0..p, &vec![0.0; p], 1.0, rows.as_mut());
-                (
-                    format!("rows.{task}"),
-                    vec![block.len(), p],
-                    bytes_of(&rows),
-                )
-            }
-        });
-    }
-    let views: std::result::Result<Vec<_>, _> = tensors
-        .iter()
-        .map(|(name, shape, data)| {
-            TensorView::new(Dtype::F64, shape.clone(), data).map(|view| (name.as_str(), view))
-        })
-        .collect();
-    let tasks = serde_json::to_string(statistics.cells.tasks()).map_err(|e| e.to_string())?;
-    let metadata = [
-        ("format", FORMAT.to_owned()),
-        ("features", p.to_string()),
-        ("tasks", tasks),
-    ]
-    .into_iter()
-    .map(|(key, value)| (key.to_owned(), value))
-    .collect();
-    safetensors::serialize(views.map_err(|e| e.to_string())?, Some(metadata))
-        .map_err(|e| e.to_string())
-}
-
-const FORMAT: &str = "foretask-statistics-1";
-
-fn bytes_of(matrix: &Mat<f64>) -> Vec<u8> {
-    matrix
-        .col_iter()
-        .flat_map(|column| {
-            column
-                .iter()
-                .flat_map(|x| x.to_le_bytes())
-                .collect::<Vec<u8>>()
-        })
-        .collect()
-}
-
-fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> {
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
-    let metadata = header.metadata().as_ref().ok_or("it has no metadata")?;
-    let get = |key: &str| metadata.get(key).ok_or(format!("it has no '{key}'"));
-    if get("format")? != FORMAT {
-        return Err(format!(
-            "its format is '{}', not '{FORMAT}'",
-            get("format")?
-        ));
-    }
-    let features: usize = get("features")?
-        .parse()
-        .map_err(|_| "'features' is not a number")?;
-    let tasks: Vec<Task> = serde_json::from_str(get("tasks")?).map_err(|e| e.to_string())?;
-    if tasks
-        .iter()
-        .any(|task| task.classes.len() != task.counts.len())
-    {
-        return Err("class names and counts differ in number".into());
-    }
-    let cells = Cells::new(tasks);
-    let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
-    let matrix =
-        |name: &str, columns: usize, rows: usize| -> std::result::Result<Mat<f64>, String> {
-            let view = tensors.tensor(name).map_err(|e| e.to_string())?;
-            if view.dtype() != Dtype::F64 || view.data().len() != 8 * columns * rows {
-                return Err(format!("'{name}' has the wrong shape"));
-            }
-            let values: Vec<f64> = view
-                .data()
-                .chunks_exact(8)
-                .map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default()))
-                .collect();
-            if values.iter().any(|x| !x.is_finite()) {
-                return Err(format!("'{name}' holds values that are not finite"));
-            }
-            Ok(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
-        };
-    let means = matrix("means", cells.len(), features)?;
-    let within = matrix("within", cells.len(), 1)?
-        .row(0)
-        .iter()
-        .copied()
-        .collect();
-    let mut second = Vec::new();
-    for (task, entry) in cells.tasks().iter().enumerate() {
-        second.push(if entry.samples() < features {
-            Second::Rows(RowBlock::Owned(Arc::new(matrix(
-                &format!("rows.{task}"),
-                entry.samples(),
-                features,
-            )?)))
-        } else {
-            Second::Scatter(matrix(&format!("scatter.{task}"), features, features)?)
-        });
-    }
-    Ok(Statistics {
-        features,
-        cells,
-        means,
-        within,
-        second,
-    })
 }

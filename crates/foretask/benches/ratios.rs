@@ -1,0 +1,388 @@
+//! Costs as ratios to what cannot be avoided, all measured in one run:
+//! `cargo bench -p foretask` prints the table of the README.
+//!
+//! Each measurement is the least of several interleaved repetitions, because other work on a machine
+//! only ever adds time. Memory is the peak of what the allocator has handed out.
+
+use std::alloc::{GlobalAlloc, Layout, System as Standard};
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Mat, MatRef, Par, Side};
+use foretask::theory::{Corrections, Theory};
+use foretask::{Cells, Coupling, Rows, Scaling, Settings, Statistics, Study, System, Task, Tasks};
+
+/// Counts bytes in use and their peak.
+struct Counting;
+
+static IN_USE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// The only way to see the memory of a function from inside the process.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        unsafe { Standard.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { Standard.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Peak bytes above what was in use before.
+fn peak_bytes<R>(work: impl FnOnce() -> R) -> usize {
+    let before = IN_USE.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    black_box(work());
+    PEAK.load(Ordering::Relaxed) - before
+}
+
+fn seconds<R>(work: impl FnOnce() -> R) -> f64 {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed().as_secs_f64()
+}
+
+/// The least time of each of two pieces of work, run in turn.
+fn versus<A, B>(
+    times: usize,
+    mut ours: impl FnMut() -> A,
+    mut theirs: impl FnMut() -> B,
+) -> (f64, f64) {
+    let mut best = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..times {
+        best.1 = best.1.min(seconds(&mut theirs));
+        best.0 = best.0.min(seconds(&mut ours));
+    }
+    best
+}
+
+struct Problem {
+    values: Vec<f64>,
+    features: usize,
+    task: Vec<String>,
+    class: Vec<&'static str>,
+}
+
+impl Problem {
+    /// k tasks of equal size, two classes apart along a few features; sums of uniforms for noise.
+    fn new(rows: usize, features: usize, tasks: usize) -> Self {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut uniform = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as f64 / u64::MAX as f64 - 0.5
+        };
+        let task: Vec<String> = (0..rows)
+            .map(|row| format!("task{:02}", row * tasks / rows))
+            .collect();
+        let class: Vec<&'static str> = (0..rows)
+            .map(|row| if row % 2 == 0 { "a" } else { "b" })
+            .collect();
+        let mut values = Vec::with_capacity(rows * features);
+        for row in 0..rows {
+            let side = if row % 2 == 0 { 0.5 } else { -0.5 };
+            for feature in 0..features {
+                let shift = if feature < 8 { side } else { 0.0 };
+                values.push(1.7 * (uniform() + uniform() + uniform() + uniform()) + shift);
+            }
+        }
+        Self {
+            values,
+            features,
+            task,
+            class,
+        }
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows::row_major(&self.values, self.features).expect("whole rows")
+    }
+
+    fn tasks(&self) -> Tasks<'_> {
+        Tasks::new(self.rows(), &self.task, &self.class).expect("valid data")
+    }
+
+    fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_row_major_slice(
+            &self.values,
+            self.values.len() / self.features,
+            self.features,
+        )
+    }
+}
+
+fn fit(tasks: &Tasks<'_>) -> Mat<f64> {
+    let k = tasks.cells().tasks().len();
+    let coupling = Coupling::uniform(1.0, 1.0, k).expect("valid");
+    let system = System::new(Statistics::of(tasks), Scaling::Auto, &coupling).expect("solvable");
+    system.weights(k - 1)
+}
+
+fn symmetric_product(a: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(a.nrows(), a.nrows());
+    triangular::matmul(
+        product.as_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        a,
+        BlockStructure::Rectangular,
+        a.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::rayon(0),
+    );
+    product
+}
+
+fn cholesky(mut product: Mat<f64>) -> Mat<f64> {
+    for i in 0..product.nrows() {
+        product[(i, i)] += product.nrows() as f64;
+    }
+    product.llt(Side::Lower).expect("definite").L().to_owned()
+}
+
+fn report(what: &str, ours: f64, unit: &str, ratio: f64, goal: f64) {
+    let verdict = if ratio <= goal { "" } else { "   MISSED" };
+    println!("{what:<62} {ours:>9.4} {unit:<3} {ratio:>7.2}  (goal {goal}){verdict}");
+}
+
+fn megabytes(bytes: usize) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn fits() {
+    let (n, p, k) = (20_000, 1_000, 4);
+    let problem = Problem::new(n, p, k);
+    let tasks = problem.tasks();
+    let bare = || {
+        let mut last = Mat::new();
+        for task in 0..k {
+            last = cholesky(symmetric_product(
+                problem.view().subrows(task * n / k, n / k).transpose(),
+            ));
+        }
+        cholesky(last)
+    };
+    let (ours, theirs) = versus(5, || fit(&tasks), bare);
+    report(
+        "fit n=20000 p=1000 k=4 / bare products and Cholesky",
+        ours,
+        "s",
+        ours / theirs,
+        1.5,
+    );
+    let bytes = peak_bytes(|| fit(&tasks));
+    let budget = 8 * (k + 2) * p * p;
+    report(
+        "  peak memory / (k+2) min(n,p)^2 doubles",
+        megabytes(bytes),
+        "MB",
+        bytes as f64 / budget as f64,
+        1.3,
+    );
+
+    let (n, p, k) = (800, 4_096, 2);
+    let problem = Problem::new(n, p, k);
+    let tasks = problem.tasks();
+    let (ours, theirs) = versus(
+        9,
+        || fit(&tasks),
+        || cholesky(symmetric_product(problem.view())),
+    );
+    report(
+        "fit n=800 p=4096 k=2 / bare product and Cholesky",
+        ours,
+        "s",
+        ours / theirs,
+        1.5,
+    );
+    let bytes = peak_bytes(|| fit(&tasks));
+    let budget = 8 * (k + 2) * n * n;
+    report(
+        "  peak memory / (k+2) min(n,p)^2 doubles",
+        megabytes(bytes),
+        "MB",
+        bytes as f64 / budget as f64,
+        1.3,
+    );
+}
+
+fn many_tasks() {
+    let (few, many) = (
+        Problem::new(4 * 400, 300, 4),
+        Problem::new(64 * 400, 300, 64),
+    );
+    let (few, many) = (few.tasks(), many.tasks());
+    let (ours, theirs) = versus(7, || fit(&many), || fit(&few));
+    report(
+        "fit per task, 64 tasks / 4 tasks (400 rows each, p=300)",
+        ours / 64.0,
+        "s",
+        ours / 64.0 / (theirs / 4.0),
+        1.2,
+    );
+}
+
+fn isotropic_forecast() {
+    let task = |name: &str, counts: [usize; 2]| Task {
+        name: name.into(),
+        classes: vec!["a".into(), "b".into()],
+        counts: counts.to_vec(),
+    };
+    let cells = Cells::new(vec![task("source", [110, 140]), task("target", [30, 60])]);
+    let coupling = Coupling::uniform(10.0, 1.0, 2).expect("valid");
+    let means = [[1.4, 0.0], [-1.4, 0.0], [0.7, 1.2], [-0.7, -1.2]];
+    let gram = Mat::from_fn(4, 4, |r, s| {
+        means[r][0] * means[s][0] + means[r][1] * means[s][1]
+    });
+    let forecast = || {
+        let theory = Theory::spherical(
+            &cells,
+            100,
+            &coupling,
+            &gram,
+            None,
+            Corrections::DegreesOfFreedom,
+        )
+        .expect("valid");
+        let moments = theory.moments(1);
+        foretask::rules::binary::optimal_labels(&moments, [0.5, 0.5], 1.01)
+    };
+    let batch = 200;
+    let (ours, _) = versus(
+        20,
+        || (0..batch).for_each(|_| drop(black_box(forecast()))),
+        || (),
+    );
+    let micros = ours / f64::from(batch) * 1e6;
+    report(
+        "isotropic forecast with optimal labels, k=2, two classes",
+        micros,
+        "us",
+        micros / 50.0,
+        1.0,
+    );
+}
+
+fn recipe() {
+    let problem = Problem::new(1_000, 800, 2);
+    let tasks = problem.tasks();
+    let settings = Settings {
+        target: Some("task01".into()),
+        ..Settings::default()
+    };
+    let whole = || {
+        Study::new(&tasks, &settings)
+            .and_then(|study| study.model())
+            .expect("solvable")
+    };
+    let (ours, theirs) = versus(5, whole, || fit(&tasks));
+    report(
+        "default recipe with forecast n=1000 p=800 k=2 / one fit",
+        ours,
+        "s",
+        ours / theirs,
+        25.0,
+    );
+    let bytes = peak_bytes(whole);
+    report(
+        "  peak memory / (k+2) min(n,p)^2 doubles",
+        megabytes(bytes),
+        "MB",
+        bytes as f64 / (8.0 * 4.0 * 800.0 * 800.0),
+        1.3,
+    );
+    match ridge_classifier_cv() {
+        Some(theirs) => report(
+            "  / scikit-learn RidgeClassifierCV, 12 alphas, pooled rows",
+            ours,
+            "s",
+            ours / theirs,
+            1.0,
+        ),
+        None => {
+            println!("  / scikit-learn RidgeClassifierCV: skipped (no python3 with scikit-learn)")
+        }
+    }
+    let problem = Problem::new(2_000, 2_000, 2);
+    let tasks = problem.tasks();
+    let time = seconds(|| {
+        Study::new(&tasks, &settings)
+            .and_then(|study| study.model())
+            .expect("solvable")
+    });
+    report(
+        "default recipe n=p=2000 k=2, of 15 s",
+        time,
+        "s",
+        time / 15.0,
+        1.0,
+    );
+}
+
+/// The peer on data of the same shape, in a process of its own, least of five.
+fn ridge_classifier_cv() -> Option<f64> {
+    let script = "
+import time, numpy as np
+from sklearn.linear_model import RidgeClassifierCV
+r = np.random.default_rng(0); y = np.arange(1000) % 2; X = r.normal(size=(1000, 800)); X[:, :8] += .5 - y[:, None]
+best = 1e9
+for _ in range(5):
+    t = time.perf_counter(); RidgeClassifierCV(alphas=np.logspace(-3, 3, 12)).fit(X, y); best = min(best, time.perf_counter() - t)
+print(best)";
+    let output = Command::new("python3").args(["-c", script]).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+fn predict() {
+    let train = Problem::new(1_000, 500, 2);
+    let tasks = train.tasks();
+    let settings = Settings {
+        target: Some("task01".into()),
+        ..Settings::default()
+    };
+    let model = Study::new(&tasks, &settings)
+        .and_then(|study| study.model())
+        .expect("solvable");
+    let test = Problem::new(40_000, 500, 1);
+    let weights = model.weights().clone();
+    let (ours, theirs) = versus(
+        15,
+        || model.predict(test.rows()).expect("finite"),
+        || test.view() * &weights,
+    );
+    report(
+        "predict 40000 x 500 / bare matrix product",
+        ours,
+        "s",
+        ours / theirs,
+        1.5,
+    );
+}
+
+fn main() {
+    println!(
+        "threads: {}\n{:<62} {:>9}     {:>7}",
+        rayon::current_num_threads(),
+        "",
+        "ours",
+        "ratio"
+    );
+    fits();
+    many_tasks();
+    isotropic_forecast();
+    recipe();
+    predict();
+}
