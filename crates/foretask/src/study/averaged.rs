@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::{CandidateWeight, Folded, Outcome, Roads, Rule};
+use super::{CandidateWeight, Folded, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::Result;
@@ -15,6 +15,8 @@ use crate::tune::Tournament;
 
 /// Candidates lighter than this are not listed.
 const LISTED: f64 = 1e-3;
+/// How many candidates relative statements are made with.
+const LEADING: usize = 16;
 
 impl<'a> Roads<'a, '_> {
     pub(super) fn averaged(
@@ -39,14 +41,17 @@ impl<'a> Roads<'a, '_> {
             }
         };
         let weights = tournament.weights(|_| true);
-        self.conclude(&tournament, &weights, coupling)
+        let scores = tournament.cross_fitted(self.settings.seed);
+        self.conclude(&tournament, &weights, scores, coupling)
     }
 
-    /// A rule, its forecast and its folded weights from weighted candidates.
+    /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out
+    /// scores less ȳ.
     pub(super) fn conclude(
         &self,
         tournament: &Tournament,
         weights: &[f64],
+        mut scores: Mat<f64>,
         coupling: Option<Coupling>,
     ) -> Result<Outcome> {
         let m = self.classes();
@@ -75,10 +80,17 @@ impl<'a> Roads<'a, '_> {
                 None => self.coupling_of(tournament.entries[index].point),
             }
         };
-        let leading = (
-            coupling_of(order[0])?,
-            tournament.entries[order[0]].candidate.label_scores.clone(),
-        );
+        let leading = order
+            .iter()
+            .take(LEADING)
+            .map(|&index| {
+                Ok(Leading {
+                    weight: weights[index],
+                    coupling: coupling_of(index)?,
+                    label_scores: tournament.entries[index].candidate.label_scores.clone(),
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
         let candidates = order
             .iter()
             .filter(|&&index| weights[index] >= LISTED)
@@ -107,7 +119,6 @@ impl<'a> Roads<'a, '_> {
             .collect();
 
         // The forecast.
-        let mut scores = tournament.cross_fitted(self.settings.seed);
         for c in 0..m {
             scores
                 .col_mut(c)

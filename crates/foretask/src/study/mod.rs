@@ -101,10 +101,29 @@ pub(crate) struct Outcome {
     /// Score of the target's mean.
     bias: Vec<f64>,
     forecast: Forecast,
-    /// The heaviest coupling and its label scores (C x m): what relative statements are made with.
-    leading: (Coupling, Mat<f64>),
+    /// The heaviest candidates, heaviest first: what relative statements are made with.
+    leading: Vec<Leading>,
     /// Class scores (n_t x m) that no sample had a say in; none from the theory.
     scores: Option<Mat<f64>>,
+}
+
+/// A candidate of a rule.
+#[derive(Debug)]
+struct Leading {
+    weight: f64,
+    coupling: Coupling,
+    /// C x m.
+    label_scores: Mat<f64>,
+}
+
+impl Leading {
+    /// The labels that tell class a from class b.
+    fn labels(&self, a: usize, b: usize) -> Vec<f64> {
+        self.label_scores
+            .row_iter()
+            .map(|row| row[a] - row[b])
+            .collect()
+    }
 }
 
 /// Where the weights of the rule are.
@@ -377,19 +396,18 @@ impl<'a> Roads<'a, '_> {
     }
 
     /// A note if the Gaussian theory, at the same coupling and labels, foretells another error.
-    fn disagreement(
-        &self,
-        forecast: &Forecast,
-        leading: &(Coupling, Mat<f64>),
-    ) -> Result<Option<String>> {
-        if self.classes() != 2 {
+    fn disagreement(&self, forecast: &Forecast, leading: &[Leading]) -> Result<Option<String>> {
+        let Some(first) = leading.first().filter(|_| self.classes() == 2) else {
             return Ok(None);
-        }
-        let labels: Vec<f64> = (0..self.cells().len())
-            .map(|cell| leading.1[(cell, 0)] - leading.1[(cell, 1)])
-            .collect();
-        let theory =
-            named::gaussian_error(self.gaussian, &leading.0, &labels, self.target, self.stakes)?;
+        };
+        let labels = first.labels(0, 1);
+        let theory = named::gaussian_error(
+            self.gaussian,
+            &first.coupling,
+            &labels,
+            self.target,
+            self.stakes,
+        )?;
         let floor = 1.0 / forecast.samples as f64;
         let ratio = (theory + floor) / (forecast.error + floor);
         let outside = theory < forecast.interval[0] || theory > forecast.interval[1];

@@ -4,7 +4,7 @@
 use faer::Mat;
 
 use super::averaged::{densities, rows_of};
-use super::{Folded, Gaussian, Outcome, Roads, Rule};
+use super::{Folded, Gaussian, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
@@ -70,7 +70,8 @@ impl<'a> Roads<'a, '_> {
             // One-hot labels with one slope are a candidate; take it alone.
             let mut weights = vec![0.0; tournament.entries.len()];
             weights[best] = 1.0;
-            let mut outcome = self.conclude(&tournament, &weights, Some(coupling))?;
+            let scores = tournament.entries[best].candidate.scores.clone();
+            let mut outcome = self.conclude(&tournament, &weights, scores, Some(coupling))?;
             if let (false, Folded::Features(weights)) = (given, &outcome.folded) {
                 outcome.folded = Folded::Reduced(weights.clone());
             }
@@ -337,14 +338,16 @@ impl<'a> Roads<'a, '_> {
         scores: Option<Mat<f64>>,
     ) -> Outcome {
         let labels = Mat::from_fn(self.cells().len(), 1, |cell, _| rule.label_scores[cell]);
-        let leading = Mat::from_fn(
-            self.cells().len(),
-            2,
-            |cell, c| if c == 0 { 0.5 } else { -0.5 } * labels[(cell, 0)],
-        );
+        let leading = Leading {
+            weight: 1.0,
+            coupling: coupling.clone(),
+            label_scores: Mat::from_fn(self.cells().len(), 2, |cell, c| {
+                labels[(cell, 0)] * if c == 0 { 0.5 } else { -0.5 }
+            }),
+        };
         Outcome {
             rule: Rule {
-                coupling: Some(coupling.clone()),
+                coupling: Some(coupling),
                 label_scores: Some(rows_of(&labels)),
                 threshold: rule.threshold.is_finite().then_some(rule.threshold),
                 weights: Vec::new(),
@@ -355,7 +358,7 @@ impl<'a> Roads<'a, '_> {
             folded,
             bias: vec![self.label_mean(&labels)],
             forecast,
-            leading: (coupling, leading),
+            leading: vec![leading],
             scores,
         }
     }

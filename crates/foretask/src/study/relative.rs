@@ -112,41 +112,38 @@ impl Study<'_> {
             .collect()
     }
 
-    /// Mean d' over all pairs of classes with more labels in the target.
+    /// Mean d' over all pairs of classes and the leading candidates, with more labels in the target.
     fn separation(&self, common: &Common, more: usize) -> Result<f64> {
-        let (coupling, label_scores) = &self.outcome.leading;
         let cells = with_more(self.tasks.cells(), self.target, more);
-        let theory = Theory::common(
-            &cells,
-            self.tasks.features(),
-            coupling,
-            common,
-            Corrections::DegreesOfFreedom,
-        )?;
-        let moments = theory.moments(self.target);
-        let m = moments.mean.nrows();
         let mut total = 0.0;
-        for a in 0..m {
-            for b in a + 1..m {
-                let labels: Vec<f64> = (0..cells.len())
-                    .map(|cell| label_scores[(cell, a)] - label_scores[(cell, b)])
-                    .collect();
+        for leading in &self.outcome.leading {
+            let theory = Theory::common(
+                &cells,
+                self.tasks.features(),
+                &leading.coupling,
+                common,
+                Corrections::DegreesOfFreedom,
+            )?;
+            let moments = theory.moments(self.target);
+            let m = moments.mean.nrows();
+            for (a, b) in (0..m).flat_map(|a| (a + 1..m).map(move |b| (a, b))) {
+                let labels = leading.labels(a, b);
                 let (first, second) = (moments.score(a, &labels), moments.score(b, &labels));
                 let deviation = (0.5 * (first.1 + second.1)).sqrt();
                 if deviation > 0.0 {
-                    total += (first.0 - second.0) / (2.0 * deviation);
+                    total += leading.weight * (first.0 - second.0) / (2.0 * deviation);
                 }
             }
         }
-        Ok(total / (m * (m - 1) / 2) as f64)
+        Ok(total)
     }
 
     /// The theory's own curve, at the same coupling and labels.
     fn gaussian_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
-        let (coupling, label_scores) = &self.outcome.leading;
-        let labels: Vec<f64> = (0..label_scores.nrows())
-            .map(|cell| label_scores[(cell, 0)] - label_scores[(cell, 1)])
-            .collect();
+        let Some(leading) = self.outcome.leading.first() else {
+            return Ok(Vec::new());
+        };
+        let labels = leading.labels(0, 1);
         let now = self.forecast();
         added
             .iter()
@@ -160,8 +157,13 @@ impl Study<'_> {
                 }
                 let mut gaussian = self.gaussian.clone();
                 gaussian.cells = with_more(&gaussian.cells, self.target, more);
-                let error =
-                    named::gaussian_error(&gaussian, coupling, &labels, self.target, &self.stakes)?;
+                let error = named::gaussian_error(
+                    &gaussian,
+                    &leading.coupling,
+                    &labels,
+                    self.target,
+                    &self.stakes,
+                )?;
                 let scale = if now.error > 0.0 {
                     error / now.error
                 } else {

@@ -1,0 +1,201 @@
+//! The theory taken literally: THEORY 4 with its kp x kp matrices, the fixed point by plain iteration.
+
+use std::ops::Range;
+
+use faer::Mat;
+use foretask::theory::Corrections;
+use foretask::{Cells, Coupling, Task};
+
+use super::oracle::solve;
+
+/// Cells of tasks named in order; `counts[task][class]` samples of each.
+pub fn cells(counts: &[Vec<usize>]) -> Cells {
+    let tasks = counts
+        .iter()
+        .enumerate()
+        .map(|(task, counts)| Task {
+            name: format!("task{task}"),
+            classes: (0..counts.len())
+                .map(|class| format!("class{class}"))
+                .collect(),
+            counts: counts.clone(),
+        })
+        .collect();
+    Cells::new(tasks)
+}
+
+/// Inner products of the columns.
+pub fn gram(means: &Mat<f64>) -> Mat<f64> {
+    means.transpose() * means
+}
+
+/// α_r I for every cell.
+pub fn spherical(alpha: &[f64], p: usize) -> Vec<Mat<f64>> {
+    alpha
+        .iter()
+        .map(|&alpha| Mat::from_fn(p, p, |i, j| if i == j { alpha } else { 0.0 }))
+        .collect()
+}
+
+/// By what weights the cells of a task are centred.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Centring {
+    Delta,
+    /// As the paper prints it; right only where the cells of a task share their covariance.
+    Counts,
+}
+
+/// What [`dense`] computes; names as in THEORY 4.
+pub struct Dense {
+    pub tau: Vec<f64>,
+    pub traces: Mat<f64>,
+    pub kappa: Mat<f64>,
+    pub kappa_residual: Mat<f64>,
+    pub mean: Mat<f64>,
+    pub covariance: Vec<Mat<f64>>,
+}
+
+/// The theory of cells with means (p x C) and one covariance (p x p) each.
+pub fn dense(
+    cells: &Cells,
+    coupling: &Coupling,
+    means: &Mat<f64>,
+    sigma: &[Mat<f64>],
+    corrections: Corrections,
+    centring: Centring,
+) -> Dense {
+    let (c, k, p) = (cells.len(), cells.tasks().len(), means.nrows());
+    let kp = (k * p) as f64;
+    let counts: Vec<f64> = (0..c).map(|r| cells.count(r) as f64).collect();
+    let noisy: Vec<f64> = (0..c)
+        .map(|r| {
+            let n = cells.samples(cells.task_of(r)) as f64;
+            match corrections {
+                Corrections::None => counts[r],
+                Corrections::DegreesOfFreedom => counts[r] * (n - 1.0) / n,
+            }
+        })
+        .collect();
+    let block = |r: usize| rows_of(cells.task_of(r), p);
+
+    let mut tau = vec![0.0; c];
+    let r = loop {
+        let delta: Vec<f64> = (0..c).map(|s| noisy[s] / (kp * (1.0 + tau[s]))).collect();
+        let r = resolvent(cells, coupling, sigma, &delta);
+        let next: Vec<f64> = (0..c)
+            .map(|s| trace(&(&sigma[s] * part(&r, block(s), block(s)))) / kp)
+            .collect();
+        let change = next
+            .iter()
+            .zip(&tau)
+            .map(|(a, b)| (a - b).abs() / a)
+            .fold(0.0, f64::max);
+        tau = next;
+        if change < 1e-15 {
+            break r;
+        }
+    };
+
+    let delta: Vec<f64> = (0..c).map(|s| counts[s] / (kp * (1.0 + tau[s]))).collect();
+    let through = |a: usize, q: usize, b: usize| {
+        part(&r, block(a), block(q)) * &sigma[q] * part(&r, block(q), block(b))
+    };
+    let traces = Mat::from_fn(c, c, |a, b| trace(&(through(b, a, b) * &sigma[b])) / kp);
+    let weighted = |n: &[f64]| {
+        Mat::from_fn(c, c, |a, b| {
+            traces[(a, b)] * n[b] / (kp * (1.0 + tau[b]).powi(2))
+        })
+    };
+    let identity = Mat::<f64>::identity(c, c);
+    let propagate = &identity - weighted(&noisy);
+    let kappa = solve(propagate.clone(), weighted(&noisy));
+    let kappa_residual = solve(propagate, weighted(&counts));
+
+    let weights = if centring == Centring::Delta {
+        &delta
+    } else {
+        &counts
+    };
+    let centre = Mat::from_fn(c, c, |a, b| {
+        let own = f64::from(u8::from(a == b));
+        if cells.task_of(a) != cells.task_of(b) {
+            return own;
+        }
+        let total: f64 = cells.of_task(cells.task_of(b)).map(|s| weights[s]).sum();
+        own - weights[b] / total
+    });
+    let centred = means * centre.transpose();
+    let form =
+        |a: usize, m: &Mat<f64>, b: usize| (centred.col(a).transpose() * m * centred.col(b)) as f64;
+    let d = Mat::from_fn(c, c, |a, b| if a == b { delta[a] } else { 0.0 });
+    let h = Mat::from_fn(c, c, |a, b| form(a, &part(&r, block(a), block(b)), b));
+    let residual = solve(&identity + h * &d, centre);
+    let spread: Vec<Mat<f64>> = (0..c)
+        .map(|q| Mat::from_fn(c, c, |a, b| form(a, &through(a, q, b), b)))
+        .collect();
+    let covariance = (0..c)
+        .map(|q| {
+            let total = Mat::from_fn(c, c, |a, b| {
+                spread[q][(a, b)]
+                    + (0..c)
+                        .map(|s| kappa[(q, s)] * spread[s][(a, b)])
+                        .sum::<f64>()
+            });
+            let noise = Mat::from_fn(
+                c,
+                c,
+                |a, b| if a == b { kappa_residual[(q, a)] } else { 0.0 },
+            );
+            residual.transpose() * (noise + &d * total * &d) * &residual
+        })
+        .collect();
+    Dense {
+        tau,
+        traces,
+        kappa,
+        kappa_residual,
+        mean: identity - residual,
+        covariance,
+    }
+}
+
+/// (A⁻¹ ⊗ I + blockdiag(Σ_j δ_ij Σ_ij))⁻¹, written A (I + blockdiag A)⁻¹ so that γ or λ may be zero.
+pub fn resolvent(
+    cells: &Cells,
+    coupling: &Coupling,
+    sigma: &[Mat<f64>],
+    delta: &[f64],
+) -> Mat<f64> {
+    let p = sigma[0].nrows();
+    let size = cells.tasks().len() * p;
+    let a = Mat::from_fn(size, size, |i, j| match (i / p == j / p, i % p == j % p) {
+        (true, true) => coupling.lambda() + coupling.gamma()[i / p],
+        (false, true) => coupling.lambda(),
+        _ => 0.0,
+    });
+    let blocks = Mat::from_fn(size, size, |i, j| {
+        if i / p != j / p {
+            return 0.0;
+        }
+        cells
+            .of_task(i / p)
+            .map(|s| delta[s] * sigma[s][(i % p, j % p)])
+            .sum()
+    });
+    // R = A (I + B A)⁻¹ is symmetric, so that it equals (I + A B)⁻¹ A.
+    solve(Mat::<f64>::identity(size, size) + &a * blocks, a)
+}
+
+fn rows_of(task: usize, p: usize) -> Range<usize> {
+    task * p..(task + 1) * p
+}
+
+fn part(r: &Mat<f64>, rows: Range<usize>, columns: Range<usize>) -> Mat<f64> {
+    Mat::from_fn(rows.len(), columns.len(), |i, j| {
+        r[(rows.start + i, columns.start + j)]
+    })
+}
+
+fn trace(m: &Mat<f64>) -> f64 {
+    (0..m.nrows()).map(|i| m[(i, i)]).sum()
+}
