@@ -4,6 +4,8 @@
 //! Each measurement is the least of several interleaved repetitions, because other work on a machine
 //! only ever adds time. Memory is the peak of what the allocator has handed out.
 
+#![allow(clippy::expect_used)] // a benchmark that cannot run should say so at once
+
 use std::alloc::{GlobalAlloc, Layout, System as Standard};
 use std::hint::black_box;
 use std::process::Command;

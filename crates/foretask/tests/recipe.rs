@@ -14,6 +14,9 @@ use rand_distr::{Distribution, StandardNormal};
 /// Path and direct solve differ by rounding only.
 const ROUNDING: f64 = 1e-9;
 
+/// The mean of a class at a feature.
+type Mean = dyn Fn(usize, usize) -> f64;
+
 struct Data {
     values: Vec<f64>,
     features: usize,
@@ -23,11 +26,7 @@ struct Data {
 
 impl Data {
     /// Each task: name, samples per class, and the direction along which its classes differ.
-    fn new(
-        features: usize,
-        tasks: &[(&str, &[usize], &dyn Fn(usize, usize) -> f64)],
-        seed: u64,
-    ) -> Self {
+    fn new(features: usize, tasks: &[(&str, &[usize], &Mean)], seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut values, mut task, mut class) = (Vec::new(), Vec::new(), Vec::new());
         for (name, counts, mean) in tasks {

@@ -6,7 +6,7 @@
 //! I + λ T is symmetric positive definite and its block Cholesky factor is bidiagonal.
 //!
 //! An eigen-decomposition would do the same with blocks of size one, but half of its work moves memory
-//! instead of computing. Stopping at blocks of [`BLOCK`] leaves matrix products only: about 4/3 r³
+//! instead of computing. Stopping at blocks of [`BLOCK`] leaves matrix products only: 2/3 r³
 //! multiplications at full speed, with the same bits for any number of threads. The reflections take
 //! the place of the matrix; no further memory of its size is needed.
 

@@ -2,7 +2,8 @@
 //!
 //! B_i = Z_iᵀ Z_i / N is the scatter of the task's centred and scaled rows over the normaliser N.
 //! With fewer rows than features F_i is factorised on the side of the rows: with
-//! L Lᵀ = I + γ Z Zᵀ/N and U = L⁻¹ Z/√N, F v = v - γ Uᵀ U v and F B = Uᵀ U.
+//! L Lᵀ = I + γ Z Zᵀ/N and U = L⁻¹ Z/√N, F B = Uᵀ U, and G = F Zᵀ/√N = Uᵀ L⁻ᵀ is all that needs to be
+//! kept: F v = v - γ G Z v/√N.
 //!
 //! | form | time | memory |
 //! |---|---|---|
@@ -13,6 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef};
 
 use crate::dense;
 use crate::statistics::RowBlock;
+use crate::tasks::PANEL;
 
 /// B_i of one task, ready to be factorised for any γ.
 #[derive(Clone, Debug)]
@@ -43,6 +45,29 @@ impl CentredRows<'_> {
     }
 }
 
+impl CentredRows<'_> {
+    /// Z x/√N, n_i x q, in panels of samples.
+    fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
+        let (p, n) = (self.mean.len(), self.rows.len());
+        let mut result = Mat::zeros(n, x.ncols());
+        let mut panel = Mat::zeros(p, PANEL.min(n));
+        for start in (0..n).step_by(PANEL) {
+            let count = PANEL.min(n - start);
+            let mut part = panel.as_mut().subcols_mut(0, count);
+            self.rows.pack(
+                start..start + count,
+                0..p,
+                &self.mean,
+                self.scale,
+                part.as_mut(),
+            );
+            let to = result.as_mut().subrows_mut(start, count);
+            dense::product(to, Accum::Replace, part.transpose(), x, 1.0);
+        }
+        result
+    }
+}
+
 /// Where the rows are fewer than this share of the features the dual form is cheaper:
 /// 2 x² + x³/3 < 1.
 const DUAL_SHARE: f64 = 0.66;
@@ -69,15 +94,15 @@ fn add_lower(mut sum: MatMut<'_, f64>, term: MatRef<'_, f64>, weight: f64) {
 
 /// F_i, factorised.
 #[derive(Clone, Debug)]
-pub(crate) enum Factor {
+pub(crate) enum Factor<'a> {
     /// γ = 0: F = I.
     Identity,
     /// L with L Lᵀ = I + γ B.
     Primal(Mat<f64>),
-    /// Uᵀ (p x n_i), L and γ.
+    /// G = F Zᵀ/√N (p x n_i), the rows, and γ.
     Dual {
-        u: Mat<f64>,
-        l: Mat<f64>,
+        applied: Mat<f64>,
+        rows: CentredRows<'a>,
         gamma: f64,
     },
 }
@@ -86,14 +111,14 @@ pub(crate) enum Factor {
 /// `sum`; beyond this ratio F B is solved for.
 const CANCELLATION: f64 = 1e3;
 
-impl Factor {
+impl<'a> Factor<'a> {
     /// Factorises I + γ B and adds weight * F B to the lower triangle of `sum`; `None` if the
     /// matrix is not positive definite (overflow).
     pub(crate) fn new(
-        block: Block<'_>,
+        block: Block<'a>,
         gamma: f64,
         weight: f64,
-        mut sum: MatMut<'_, f64>,
+        sum: MatMut<'_, f64>,
     ) -> Option<Self> {
         if gamma == 0.0 {
             if weight != 0.0 {
@@ -103,49 +128,59 @@ impl Factor {
         }
         match block {
             Block::Rows(rows) if (rows.rows.len() as f64) < DUAL_SHARE * rows.mean.len() as f64 => {
-                let mut u = rows.pack_all();
-                let n = u.ncols();
-                let mut gram = Mat::identity(n, n);
-                dense::add_outer(gram.as_mut(), u.transpose(), gamma);
-                dense::cholesky(gram.as_mut())?;
-                dense::solve_lower(gram.as_ref(), u.as_mut().transpose_mut());
-                if weight != 0.0 {
-                    dense::add_outer(sum, u.as_ref(), weight);
-                }
-                Some(Self::Dual { u, l: gram, gamma })
+                Self::dual(rows, gamma, weight, sum)
             }
             Block::Rows(rows) => {
                 let mut b = Mat::zeros(rows.mean.len(), rows.mean.len());
                 Block::Rows(rows).add_to(1.0, b.as_mut());
-                Self::new(Block::Scatter(b), gamma, weight, sum)
+                Self::primal(b, gamma, weight, sum)
             }
-            Block::Scatter(mut b) => {
-                let p = b.nrows();
-                let mut plain = (weight > CANCELLATION * gamma).then(|| b.clone());
-                for j in 0..p {
-                    b.col_mut(j)
-                        .subrows_mut(j, p - j)
-                        .iter_mut()
-                        .for_each(|x| *x *= gamma);
-                    b[(j, j)] += 1.0;
-                }
-                dense::cholesky(b.as_mut())?;
-                if let Some(plain) = &mut plain {
-                    dense::mirror(plain);
-                    dense::solve_cholesky(b.as_ref(), plain.as_mut());
-                    for j in 0..p {
-                        for i in j..p {
-                            sum[(i, j)] += 0.5 * weight * (plain[(i, j)] + plain[(j, i)]);
-                        }
-                    }
-                } else if weight != 0.0 {
-                    let inverse = dense::invert_lower(b.as_ref());
-                    dense::add_inverse_outer(sum.as_mut(), inverse.as_ref(), -weight / gamma);
-                    (0..p).for_each(|j| sum[(j, j)] += weight / gamma);
-                }
-                Some(Self::Primal(b))
-            }
+            Block::Scatter(b) => Self::primal(b, gamma, weight, sum),
         }
+    }
+
+    fn dual(rows: CentredRows<'a>, gamma: f64, weight: f64, sum: MatMut<'_, f64>) -> Option<Self> {
+        let mut u = rows.pack_all();
+        let mut l = Mat::identity(u.ncols(), u.ncols());
+        dense::add_outer(l.as_mut(), u.transpose(), gamma);
+        dense::cholesky(l.as_mut())?;
+        dense::solve_lower(l.as_ref(), u.as_mut().transpose_mut());
+        if weight != 0.0 {
+            dense::add_outer(sum, u.as_ref(), weight);
+        }
+        dense::solve_lower_transposed(l.as_ref(), u.as_mut().transpose_mut());
+        Some(Self::Dual {
+            applied: u,
+            rows,
+            gamma,
+        })
+    }
+
+    fn primal(mut b: Mat<f64>, gamma: f64, weight: f64, mut sum: MatMut<'_, f64>) -> Option<Self> {
+        let p = b.nrows();
+        let mut plain = (weight > CANCELLATION * gamma).then(|| b.clone());
+        for j in 0..p {
+            b.col_mut(j)
+                .subrows_mut(j, p - j)
+                .iter_mut()
+                .for_each(|x| *x *= gamma);
+            b[(j, j)] += 1.0;
+        }
+        dense::cholesky(b.as_mut())?;
+        if let Some(plain) = &mut plain {
+            dense::mirror(plain);
+            dense::solve_cholesky(b.as_ref(), plain.as_mut());
+            for j in 0..p {
+                for i in j..p {
+                    sum[(i, j)] += 0.5 * weight * (plain[(i, j)] + plain[(j, i)]);
+                }
+            }
+        } else if weight != 0.0 {
+            let inverse = dense::invert_lower(b.as_ref());
+            dense::add_inverse_outer(sum.as_mut(), inverse.as_ref(), -weight / gamma);
+            (0..p).for_each(|j| sum[(j, j)] += weight / gamma);
+        }
+        Some(Self::Primal(b))
     }
 
     /// x ← F x.
@@ -153,45 +188,32 @@ impl Factor {
         match self {
             Self::Identity => {}
             Self::Primal(l) => dense::solve_cholesky(l.as_ref(), x),
-            Self::Dual { u, gamma, .. } => {
-                let inner = dense::times(u.transpose(), x.as_ref());
-                dense::product(x.as_mut(), Accum::Add, u.as_ref(), inner.as_ref(), -gamma);
+            Self::Dual {
+                applied,
+                rows,
+                gamma,
+            } => {
+                let inner = rows.times(x.as_ref());
+                dense::product(
+                    x.as_mut(),
+                    Accum::Add,
+                    applied.as_ref(),
+                    inner.as_ref(),
+                    -gamma,
+                );
             }
         }
     }
-}
 
-/// F Z_iᵀ/√N for the very rows F was made of, a few columns at a time.
-///
-/// On the side of the rows it is Uᵀ L⁻¹, solved once for all: cheaper than [`Factor::apply`], and
-/// without its cancellation where γ is large. The other forms apply F as columns are asked for.
-#[derive(Debug)]
-pub(crate) enum AppliedRows {
-    Solved(Mat<f64>),
-    OnDemand(Factor),
-}
-
-impl AppliedRows {
-    pub(crate) fn new(factor: Factor) -> Self {
-        match factor {
-            Factor::Dual { mut u, l, .. } => {
-                // u L⁻¹ is the transpose of L⁻ᵀ uᵀ.
-                dense::solve_lower_transposed(l.as_ref(), u.as_mut().transpose_mut());
-                Self::Solved(u)
-            }
-            factor => Self::OnDemand(factor),
+    /// F applied to the task's own samples from `start` on, given those samples (p x some, in units
+    /// of √N). On the side of the rows it is there already, without the cancellation that
+    /// [`Factor::apply`] has where γ is large.
+    pub(crate) fn apply_to_samples(&self, start: usize, z: MatRef<'_, f64>) -> Mat<f64> {
+        if let Self::Dual { applied, .. } = self {
+            return applied.subcols(start, z.ncols()).to_owned();
         }
-    }
-
-    /// The columns from `start` on, given those of Z_iᵀ/√N.
-    pub(crate) fn columns(&self, start: usize, z: MatRef<'_, f64>) -> Mat<f64> {
-        match self {
-            Self::Solved(solved) => solved.subcols(start, z.ncols()).to_owned(),
-            Self::OnDemand(factor) => {
-                let mut applied = z.to_owned();
-                factor.apply(applied.as_mut());
-                applied
-            }
-        }
+        let mut result = z.to_owned();
+        self.apply(result.as_mut());
+        result
     }
 }

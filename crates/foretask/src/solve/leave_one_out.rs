@@ -104,7 +104,7 @@ impl System<'_> {
                 &index[start..start + count],
                 0..p,
                 |_| &mean,
-                1.0 / self.scales[task],
+                1.0 / (self.scales[task] * normaliser.sqrt()),
                 z.as_mut(),
             );
             dense::product(
@@ -112,10 +112,9 @@ impl System<'_> {
                 Accum::Add,
                 z.transpose(),
                 weights.as_ref(),
-                -1.0,
+                -normaliser.sqrt(),
             );
-            let mut fz = z.clone();
-            factors[task].apply(fz.as_mut());
+            let mut fz = factors[task].apply_to_samples(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| dot(z.col(l), fz.col(l))).collect();
             if lambda > 0.0 {
                 dense::solve_lower(head.as_ref(), fz.as_mut());
@@ -127,7 +126,7 @@ impl System<'_> {
                     } else {
                         0.0
                     };
-                g.push(1.0 - quadratic / normaliser - 1.0 / n as f64);
+                g.push(1.0 - quadratic - 1.0 / n as f64);
             }
         }
         (residuals, g)

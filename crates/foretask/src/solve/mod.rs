@@ -34,7 +34,7 @@ use faer::{Accum, Mat};
 pub use leave_one_out::LeaveOneOut;
 pub(crate) use leave_one_out::correct_mass;
 
-pub(crate) use factor::{AppliedRows, Block, CentredRows, Factor};
+pub(crate) use factor::{Block, CentredRows, Factor};
 
 use crate::cells::Cells;
 use crate::coupling::Coupling;
@@ -91,7 +91,7 @@ pub struct System<'a> {
 #[derive(Debug)]
 enum Form<'a> {
     Arrow {
-        factors: Vec<Factor>,
+        factors: Vec<Factor<'a>>,
         /// L with L Lᵀ = H.
         head: Mat<f64>,
         /// w_0 for the C unit labels, p x C.

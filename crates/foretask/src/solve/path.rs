@@ -7,8 +7,8 @@
 //! point (g, l) is γ = k g, λ = k l of the paper's scaling, and adding a task does not change the
 //! penalty.
 //!
-//! Time, with r = min(n, p): per γ the factorisations of [`super::factor`] and 4/3 r³ for each of
-//! the symmetric and the asymmetric path; a further λ costs O(r n_t + r² C). Memory (k + 4) r²
+//! Time, with r = min(n, p): per γ the factorisations of `factor.rs` and 2/3 r³ for each of
+//! the symmetric and the asymmetric path; a further λ costs O(r b n_t + r² C), b the size of a block. Memory (k + 4) r²
 //! doubles at most (a task with few rows needs none of its own), n_t C + r C per coupling.
 
 use faer::Mat;
@@ -16,8 +16,7 @@ use rayon::prelude::*;
 
 use super::block_tridiagonal::{BlockTridiagonal, Shifted};
 use super::{
-    AppliedRows, Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram,
-    right_hand_sides,
+    Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram, right_hand_sides,
 };
 use crate::cells::Cells;
 use crate::coupling::Coupling;
@@ -400,7 +399,7 @@ impl<'a> Reduced<'a> {
                 });
             }
         }
-        let responses = self.leave_one_out(g, &AppliedRows::new(factor), &paths, &weights);
+        let responses = self.leave_one_out(g, &factor, &paths, &weights);
         Ok(points
             .into_iter()
             .zip(weights)
@@ -436,7 +435,7 @@ impl<'a> Reduced<'a> {
     fn leave_one_out(
         &self,
         g: f64,
-        applied: &AppliedRows,
+        factor: &Factor<'_>,
         paths: &[Path],
         weights: &[Mat<f64>],
     ) -> Vec<Mat<f64>> {
@@ -472,7 +471,7 @@ impl<'a> Reduced<'a> {
                 z.as_mut(),
             );
             let mut responses = dense::times(z.transpose(), side_by_side.as_ref());
-            let mut fz = applied.columns(start, z.as_ref());
+            let mut fz = factor.apply_to_samples(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let mut quadratic: Vec<Vec<f64>> = Vec::new();
             if g > 0.0 {

@@ -4,9 +4,9 @@
 //!
 //! | settings | road |
 //! |---|---|
-//! | defaults | all couplings and families, averaged ([`averaged`]) |
-//! | named labels, or the isotropic theory not wanted | one coupling, one label vector, leave-one-out ([`named`]) |
-//! | `Evidence::Isotropic` | one coupling, one label vector, random matrix theory ([`named`]) |
+//! | defaults | all couplings and families, averaged (`averaged.rs`) |
+//! | named labels | one coupling, one label vector, leave-one-out (`named.rs`) |
+//! | `Evidence::Isotropic` | one coupling, one label vector, random matrix theory (`named.rs`) |
 //!
 //! A study knows the rule before the model exists; [`Study::model`] folds it into weights.
 

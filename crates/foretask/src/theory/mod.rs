@@ -99,7 +99,7 @@ struct Shape {
 }
 
 /// Centred class means: their inner products (isotropic), or their coordinates in the eigenbasis of
-/// Σ (L x C), measured with noise or not.
+/// Σ (L x C).
 #[derive(Clone, Debug)]
 enum Means {
     Gram(Mat<f64>),
@@ -472,7 +472,7 @@ impl Shape {
         }
     }
 
-    /// Σ_l weight(l, a, b) μ_r[l] μ_s[l].
+    /// The sum over directions l of weight(l, a, b) times the l-th coordinates of μ_r and μ_s.
     fn weighted(
         &self,
         cells: &Cells,
