@@ -151,6 +151,7 @@ mod tests {
         ScorePlot {
             title: "",
             subtitle: "",
+            axis: "decision score",
             classes,
             threshold: None,
         }

@@ -80,6 +80,8 @@ pub struct ScorePlot<'a> {
     pub title: &'a str,
     /// A line under it, in smaller type; may be empty.
     pub subtitle: &'a str,
+    /// What the horizontal axis measures.
+    pub axis: &'a str,
     /// The classes, in the order of the legend.
     pub classes: Vec<ClassScores<'a>>,
     /// Where the decision changes, if it is a threshold on the score.
@@ -339,11 +341,7 @@ impl Figure<'_> {
             font: name.font.clone().transform(FontTransform::Rotate270),
             ..name.clone()
         };
-        canvas.draw(&Text::new(
-            "decision score",
-            (x, (HEIGHT - 14) * SCALE),
-            name,
-        ))?;
+        canvas.draw(&Text::new(self.plot.axis, (x, (HEIGHT - 14) * SCALE), name))?;
         canvas.draw(&Text::new("density", (20 * SCALE, y), upright))?;
         Ok(())
     }

@@ -42,6 +42,7 @@ fn example(
     draw(&ScorePlot {
         title,
         subtitle,
+        axis: "decision score",
         classes,
         threshold,
     })
@@ -130,6 +131,7 @@ fn a_class_may_lack_scores_or_a_forecast() {
         draw(&ScorePlot {
             title: "",
             subtitle: "",
+            axis: "decision score",
             classes,
             threshold: Some(0.0)
         })

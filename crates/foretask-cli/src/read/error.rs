@@ -252,4 +252,9 @@ pub enum ReadError {
         second: String,
         task: String,
     },
+    /// A test table of other tasks only.
+    #[error(
+        "no row is of the task '{task}' that the model decides for; the task column has {found}"
+    )]
+    OtherTasks { task: String, found: Names },
 }

@@ -25,12 +25,13 @@ mod roles;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use error::ReadError;
+pub use error::{Names, ReadError};
+use foretask::Rows;
 use roles::Request;
 
 /// The file name that means standard input.
@@ -73,7 +74,7 @@ pub struct Table {
     pub values: Values,
     /// One class name per row; `None` when predicting.
     pub labels: Option<Vec<String>>,
-    /// One task name per row; `None` unless training.
+    /// One task name per row; `None` when predicting.
     pub tasks: Option<Vec<String>>,
     /// The number of rows, at least one.
     pub rows: usize,
@@ -91,6 +92,52 @@ impl Table {
             tasks.extend(more);
         }
     }
+
+    /// Drops the rows of other tasks and returns how many there were.
+    pub fn keep_task(&mut self, task: &str) -> Result<usize, ReadError> {
+        let Some(tasks) = self.tasks.take() else {
+            return Ok(0);
+        };
+        let kept: Vec<bool> = tasks.iter().map(|name| name == task).collect();
+        let before = self.rows;
+        self.rows = kept.iter().filter(|&&kept| kept).count();
+        if self.rows == before {
+            return Ok(0);
+        }
+        if self.rows == 0 {
+            let found: BTreeSet<String> = tasks.into_iter().collect();
+            return Err(ReadError::OtherTasks {
+                task: task.to_owned(),
+                found: Names(found.into_iter().collect()),
+            });
+        }
+        let width = self.features.len();
+        match &mut self.values {
+            Values::F32(values) => retain_rows(values, width, &kept),
+            Values::F64(values) => retain_rows(values, width, &kept),
+        }
+        if let Some(labels) = &mut self.labels {
+            retain_rows(labels, 1, &kept);
+        }
+        Ok(before - self.rows)
+    }
+
+    /// The values as the library takes them.
+    pub fn view(&self) -> foretask::Result<Rows<'_>> {
+        match &self.values {
+            Values::F32(values) => Rows::row_major(values, self.features.len()),
+            Values::F64(values) => Rows::row_major(values, self.features.len()),
+        }
+    }
+}
+
+/// Drops the rows, of `width` entries each, that are not kept.
+fn retain_rows<T>(values: &mut Vec<T>, width: usize, kept: &[bool]) {
+    let mut position = 0;
+    values.retain(|_| {
+        position += 1;
+        kept[(position - 1) / width]
+    });
 }
 
 /// The columns (of an `.npz` file: the arrays) that the user named. What is `None` is found by its
@@ -116,10 +163,13 @@ pub enum Purpose<'a> {
         /// The names of the model's features.
         features: &'a [String],
     },
-    /// The model's features and the labels are read.
+    /// The model's features, the labels and the tasks are read; without a task column every row is
+    /// the target's.
     Evaluate {
         /// The names of the model's features.
         features: &'a [String],
+        /// The task that the model decides for.
+        target: &'a str,
     },
 }
 
@@ -141,6 +191,9 @@ pub fn read(files: &[PathBuf], columns: &Columns, purpose: Purpose) -> Result<Ta
             first,
         };
         let mut table = read_one(path, &request)?;
+        if let (Purpose::Evaluate { target, .. }, None) = (&purpose, &table.tasks) {
+            table.tasks = Some(vec![(*target).to_owned(); table.rows]);
+        }
         if request.needs_task() && table.tasks.is_none() {
             if let Some(other) = tasks_from_files.insert(file_task, file.clone()) {
                 return Err(ReadError::SameTask {

@@ -45,20 +45,21 @@ impl Request<'_> {
 
     /// Whether this purpose reads tasks.
     pub fn needs_task(&self) -> bool {
-        matches!(self.purpose, Purpose::Train)
+        !matches!(self.purpose, Purpose::Predict { .. })
     }
 
     /// The features of the model, when there is one.
     pub fn model_features(&self) -> Option<&[String]> {
         match self.purpose {
             Purpose::Train => None,
-            Purpose::Predict { features } | Purpose::Evaluate { features } => Some(features),
+            Purpose::Predict { features } | Purpose::Evaluate { features, .. } => Some(features),
         }
     }
 
     /// The label among `names`: the one that the user named, or the first of `usual` names.
     ///
-    /// A column that the user chose as a feature is not taken for the label by its name alone.
+    /// A column that is a feature, of the user's choice or of the model, is not taken for the label
+    /// by its name alone.
     pub fn find_label(&self, names: &[String], usual: &[&str]) -> Result<usize, ReadError> {
         match &self.columns.label {
             Some(name) => self.find(names, name, "label"),
@@ -103,10 +104,12 @@ impl Request<'_> {
 
     fn find_usual(&self, names: &[String], usual: &[&str]) -> Option<usize> {
         let chosen = self.columns.features.as_deref().unwrap_or_default();
+        let model = self.model_features().unwrap_or_default();
+        let is_feature = |name: &String| chosen.contains(name) || model.contains(name);
         let position = |matches: &dyn Fn(&str) -> bool| {
             names
                 .iter()
-                .position(|name| matches(name) && !chosen.contains(name))
+                .position(|name| matches(name) && !is_feature(name))
         };
         usual.iter().find_map(|usual| {
             position(&|name| name == *usual)
@@ -129,10 +132,15 @@ impl Request<'_> {
             } else {
                 None
             };
+            let task = if self.needs_task() {
+                self.find_task(header)?
+            } else {
+                None
+            };
             return Ok(Roles {
                 features,
                 label,
-                task: None,
+                task,
             });
         }
         let label = self.find_label(header, &LABEL_NAMES)?;

@@ -81,10 +81,9 @@ fn a_model_picks_its_features_by_name() {
     assert_eq!((table.labels, table.tasks), (None, None));
     let table = evaluate(&path, &["b"]).unwrap();
     assert_eq!(doubles(&table), [2.0, 4.0]);
-    assert_eq!(
-        (table.labels, table.tasks),
-        (Some(strings(&["u", "v"])), None)
-    );
+    assert_eq!(table.labels.unwrap(), ["u", "v"]);
+    // Without a task column every row is the target's.
+    assert_eq!(table.tasks.unwrap(), ["target", "target"]);
 }
 
 #[test]

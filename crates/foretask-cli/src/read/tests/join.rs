@@ -111,3 +111,30 @@ fn single_precision_gives_way_to_double() {
     values.append(Values::F32(vec![4.0]));
     assert_eq!(values, Values::F64(vec![1.0, 2.0, 3.0, 4.0]));
 }
+
+#[test]
+fn an_evaluation_keeps_the_rows_of_its_target() {
+    let folder = Folder::new();
+    let mixed = folder.write("a.csv", "task,x,label\ntarget,1,u\nother,2,v\ntarget,3,w\n");
+    let untold = folder.write("b.csv", "x,label\n4,u\n");
+    let features = strings(&["x"]);
+    let purpose = Purpose::Evaluate {
+        features: &features,
+        target: "target",
+    };
+    let mut table = read(&[mixed, untold], &Columns::default(), purpose).unwrap();
+    assert_eq!(table.keep_task("target").unwrap(), 1);
+    assert_eq!(table.rows, 3);
+    assert_eq!(doubles(&table), [1.0, 3.0, 4.0]);
+    assert_eq!(table.labels.unwrap(), ["u", "w", "u"]);
+}
+
+#[test]
+fn a_feature_of_the_model_is_not_taken_for_the_task_or_the_label() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "task,y,class\n1,2,u\n3,4,v\n");
+    let table = evaluate(&path, &["task", "y"]).unwrap();
+    assert_eq!(doubles(&table), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(table.labels.unwrap(), ["u", "v"]);
+    assert_eq!(table.tasks.unwrap(), ["target", "target"]);
+}

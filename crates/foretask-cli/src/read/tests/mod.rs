@@ -66,6 +66,7 @@ fn evaluate(path: &Path, features: &[&str]) -> Result<Table, ReadError> {
         &Columns::default(),
         Purpose::Evaluate {
             features: &strings(features),
+            target: "target",
         },
     )
 }

@@ -1,0 +1,312 @@
+//! The command line as types: what may be written, and what it means to the library.
+
+mod choices;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::read::Columns;
+pub use choices::Choices;
+
+const EXAMPLES: &str = "\
+Examples:
+  foretask demo
+  foretask forecast data.csv --target webcam
+  foretask fit data.csv --target webcam -o model.safetensors
+  foretask evaluate model.safetensors test.csv
+  foretask predict model.safetensors new.csv -o predictions.csv
+
+Exit codes: 0 done, 1 the answer is no (evaluate --fail-above), 2 error.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  foretask demo
+  foretask demo --json";
+
+const FORECAST_EXAMPLES: &str = "\
+Examples:
+  foretask forecast data.csv --target webcam
+      data.csv has the columns 'task' and 'label'; all others are features.
+  foretask forecast amazon.csv dslr.csv webcam.csv --target webcam
+      Without a task column every file is a task, named after the file.
+  foretask forecast data.parquet --label species --task site --target north --json
+  foretask forecast data.npz --features X --label y --task domain --target 3
+      Of an .npz file the options name arrays.
+  foretask forecast data.csv --target webcam --labels optimal --lambda 10 --gamma 1
+  zcat data.csv.gz | foretask forecast - --target webcam --no-details";
+
+const FIT_EXAMPLES: &str = "\
+Examples:
+  foretask fit data.csv --target webcam -o model.safetensors
+  foretask fit data.csv --target webcam --prior cat=0.9,dog=0.1 -o model.safetensors
+  foretask fit data.csv --target webcam --cost cat=5,dog=1 -o model.safetensors
+      A mistake in the class 'cat' costs five times as much.";
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  foretask predict model.safetensors new.csv
+  foretask predict model.safetensors new.csv --scores --probabilities -o predictions.csv
+  cat new.csv | foretask predict model.safetensors - | head -5
+
+Columns are found by the names of the model's features; others are ignored.";
+
+const EVALUATE_EXAMPLES: &str = "\
+Examples:
+  foretask evaluate model.safetensors test.csv
+  foretask evaluate model.safetensors test.csv --plot scores.svg
+  foretask evaluate model.safetensors test.csv --fail-above 0.05
+      Exits with 1 if more than 5 % of the decisions are wrong.
+
+If the file has a task column, only the rows of the model's target count.";
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  foretask inspect model.safetensors
+  foretask inspect model.safetensors --json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  foretask completions bash > ~/.local/share/bash-completion/completions/foretask
+  foretask completions zsh > ~/.zfunc/_foretask
+  foretask completions fish > ~/.config/fish/completions/foretask.fish";
+
+/// Learn several related classification tasks together, and know the error before testing.
+#[derive(Debug, Parser)]
+#[command(name = "foretask", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what foretask does, on handwritten digits that are built in
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(Demo),
+    /// Foretell the error on new data, what more labels would bring and what each source is worth
+    #[command(after_help = FORECAST_EXAMPLES)]
+    Forecast(Forecast),
+    /// Train a model for the target and save it
+    #[command(after_help = FIT_EXAMPLES)]
+    Fit(Fit),
+    /// Decide the class of each row of a table
+    #[command(after_help = PREDICT_EXAMPLES)]
+    Predict(Predict),
+    /// Measure a model's error on labelled data, next to its forecast
+    #[command(after_help = EVALUATE_EXAMPLES)]
+    Evaluate(Evaluate),
+    /// Say what is in a model file
+    #[command(after_help = INSPECT_EXAMPLES)]
+    Inspect(Inspect),
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(Completions),
+    /// Print the manual page, or that of one command, in troff
+    #[command(hide = true)]
+    Man(Man),
+}
+
+/// `foretask demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Print JSON (docs/json.md) instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `foretask forecast`
+#[derive(Debug, Args)]
+pub struct Forecast {
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Labels added per class of the target, for the learning curve
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        default_value = "5,10,20,50,100",
+        help_heading = "Output"
+    )]
+    pub added: Vec<usize>,
+    /// Skip the learning curve and the value of each source, which cost one more study per source
+    #[arg(long, help_heading = "Output")]
+    pub no_details: bool,
+    #[command(flatten)]
+    pub report: Report,
+}
+
+/// `foretask fit`
+#[derive(Debug, Args)]
+pub struct Fit {
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Where to save the model
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: PathBuf,
+    /// Print JSON (docs/json.md) instead of text
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// `foretask predict`
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// A model that `foretask fit` saved
+    pub model: PathBuf,
+    /// The rows: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The feature array of an .npz file [default: X]
+    #[arg(long, value_name = "ARRAY")]
+    pub features: Option<String>,
+    /// Add the decision score (two classes: above the threshold it is the first) or one per class
+    #[arg(long)]
+    pub scores: bool,
+    /// Add the probability of each class
+    #[arg(long)]
+    pub probabilities: bool,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `foretask evaluate`
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// A model that `foretask fit` saved
+    pub model: PathBuf,
+    /// Labelled rows: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The column of class names [default: label, y, class or target]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label: Option<String>,
+    /// The column of task names, if there is one [default: task or domain]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub task: Option<String>,
+    /// The feature array of an .npz file [default: X]
+    #[arg(long, value_name = "ARRAY", help_heading = "Data")]
+    pub features: Option<String>,
+    /// Exit with 1 if the measured error is larger than this share
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Output")]
+    pub fail_above: Option<f64>,
+    /// Draw the predicted score densities over the histogram of the measured scores
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub report: Report,
+}
+
+/// `foretask inspect`
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// A model that `foretask fit` saved
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub report: Report,
+}
+
+/// `foretask completions`
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// `foretask man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// One command; the page of foretask itself if left out
+    pub command: Option<String>,
+}
+
+/// Tables to learn from.
+#[derive(Debug, Args)]
+pub struct Data {
+    /// Tables: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The column of class names [default: label, y, class or target]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub label: Option<String>,
+    /// The column of task names [default: task or domain; without one every file is a task]
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub task: Option<String>,
+    /// The feature columns [default: all others]; of an .npz file the one array [default: X]
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
+    pub features: Option<Vec<String>>,
+}
+
+impl Data {
+    /// The named columns.
+    pub fn columns(&self) -> Columns {
+        Columns {
+            label: self.label.clone(),
+            task: self.task.clone(),
+            features: self.features.clone(),
+        }
+    }
+}
+
+impl Predict {
+    /// The named columns.
+    pub fn columns(&self) -> Columns {
+        Columns {
+            features: self.features.clone().map(|array| vec![array]),
+            ..Columns::default()
+        }
+    }
+}
+
+impl Evaluate {
+    /// The named columns.
+    pub fn columns(&self) -> Columns {
+        Columns {
+            label: self.label.clone(),
+            task: self.task.clone(),
+            features: self.features.clone().map(|array| vec![array]),
+        }
+    }
+}
+
+/// How a result is printed.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Print JSON (docs/json.md) instead of tables
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("write a share from 0 to 1, such as 0.05 for 5 %".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,198 @@
+//! `foretask evaluate`: the measured error next to the forecast.
+
+mod measured;
+mod scores;
+
+use foretask::Model;
+use serde_json::json;
+
+use crate::arguments;
+use crate::exit::Answer;
+use crate::failure::Failure;
+use crate::read::{self, Names, Purpose, Table as Data};
+use crate::show::table::{Align, Table};
+use crate::show::words;
+use crate::summary::Summary;
+use crate::{json, output};
+use measured::Measured;
+
+/// With more classes the table of what was called what is too wide; JSON always has it.
+const CALLED: usize = 12;
+
+/// Runs the command.
+pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
+    let mut inputs = arguments.files.clone();
+    inputs.push(arguments.model.clone());
+    for path in arguments.report.output.iter().chain(&arguments.plot) {
+        output::check(path, &inputs)?;
+    }
+    let model = super::model(&arguments.model)?;
+    let features = super::feature_names(&model);
+    let purpose = Purpose::Evaluate {
+        features: &features,
+        target: model.target(),
+    };
+    let mut data = read::read(&arguments.files, &arguments.columns(), purpose)?;
+    let left_out = data.keep_task(model.target())?;
+    let truth = classes_of(&data, &model)?;
+    let scores = model.scores(data.view()?)?;
+    let measured = Measured::new(&truth, &model.decide(&scores), model.forecast());
+
+    if let Some(path) = &arguments.plot {
+        let figure = scores::plot(&model, &scores, &truth, &measured)?;
+        output::file(path, figure.as_bytes())?;
+    }
+    let text = if arguments.report.json {
+        report(&model, &measured, left_out)?
+    } else {
+        text(&model, &measured, left_out)
+    };
+    output::text(arguments.report.output.as_deref(), &text)?;
+    match arguments.fail_above {
+        Some(limit) if measured.error > limit => Ok(Answer::No),
+        _ => Ok(Answer::Yes),
+    }
+}
+
+/// The true class of each row, as an index of the model's classes.
+fn classes_of(data: &Data, model: &Model) -> Result<Vec<usize>, Failure> {
+    let labels = data.labels.as_deref().unwrap_or_default();
+    let known = model.classes();
+    let position = |label: &String| known.iter().position(|class| class == label);
+    let unknown: Vec<&String> = labels
+        .iter()
+        .filter(|label| position(label).is_none())
+        .collect();
+    if unknown.is_empty() {
+        return Ok(labels.iter().filter_map(position).collect());
+    }
+    let mut names: Vec<String> = unknown.iter().map(|&label| label.clone()).collect();
+    names.sort();
+    names.dedup();
+    Err(Failure::UnknownLabels {
+        count: unknown.len(),
+        rows: labels.len(),
+        unknown: Names(names),
+        known: Names(known.to_vec()),
+    })
+}
+
+fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String, Failure> {
+    let summary = Summary::of_model(model);
+    let classes = summary.classes();
+    let rows = measured.confusion.iter();
+    let confusion: Vec<_> = rows.map(|row| json::by_class(classes, row)).collect();
+    let mut report = serde_json::Map::new();
+    report.insert("target".into(), json!(summary.target));
+    report.insert("classes".into(), json!(classes));
+    report.insert("forecast".into(), json::forecast(summary.forecast, classes));
+    report.insert(
+        "measured".into(),
+        json!({
+            "error": measured.error,
+            "interval": measured.interval,
+            "samples": measured.samples,
+            "left_out": left_out,
+            "class_errors": json::by_class(classes, &measured.class_errors),
+            "class_samples": json::by_class(classes, &measured.class_samples),
+            "error_at_forecast_priors": measured.at_priors,
+            "confusion": json::by_class(classes, &confusion),
+        }),
+    );
+    report.insert("within_forecast_interval".into(), json!(measured.within));
+    json::text(report)
+}
+
+fn text(model: &Model, measured: &Measured, left_out: usize) -> String {
+    let summary = Summary::of_model(model);
+    let sections = [
+        heading(&summary, measured, left_out),
+        comparison(&summary, measured),
+        classes(&summary, measured),
+        verdict(&summary, measured),
+    ];
+    sections.join("\n")
+}
+
+fn heading(summary: &Summary, measured: &Measured, left_out: usize) -> String {
+    let others = match left_out {
+        0 => String::new(),
+        _ => format!(
+            "; {} of other tasks left out",
+            words::count(left_out, "row")
+        ),
+    };
+    let samples = words::count(measured.samples, "test sample");
+    format!("{samples} of '{}'{others}\n", summary.target)
+}
+
+fn comparison(summary: &Summary, measured: &Measured) -> String {
+    let forecast = summary.forecast;
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right]);
+    let interval = words::interval_name();
+    table.row(["", "error", &interval, "samples"]);
+    table.row([
+        "forecast".to_owned(),
+        words::percent(forecast.error),
+        words::interval(forecast.interval),
+        format!("{} ({})", forecast.samples, forecast.source),
+    ]);
+    table.row([
+        "measured".to_owned(),
+        words::percent(measured.error),
+        words::interval(measured.interval),
+        measured.samples.to_string(),
+    ]);
+    if let (true, Some(error)) = (measured.shares_differ, measured.at_priors) {
+        table.row([
+            "measured, at the forecast's class shares".to_owned(),
+            words::percent(error),
+        ]);
+    }
+    table.text()
+}
+
+/// Error by class, and what each class was called.
+fn classes(summary: &Summary, measured: &Measured) -> String {
+    let classes = summary.classes();
+    let listed = if classes.len() > CALLED { &[] } else { classes };
+    let mut aligns = vec![Align::Left];
+    aligns.resize(listed.len() + 3, Align::Right);
+    let mut table = Table::new(&aligns);
+    let head = ["class", "forecast", "measured"].map(str::to_owned);
+    let called = listed.iter().map(|class| format!("as {class}"));
+    table.row(head.into_iter().chain(called));
+    for (class, name) in classes.iter().enumerate() {
+        let measured_error = measured.class_errors[class];
+        let head = [
+            name.clone(),
+            words::percent(summary.forecast.class_errors[class]),
+            measured_error.map_or("no sample".to_owned(), words::percent),
+        ];
+        let counts = measured.confusion[class].iter().map(usize::to_string);
+        table.row(head.into_iter().chain(counts.take(listed.len())));
+    }
+    table.text()
+}
+
+/// Whether the forecast was true.
+fn verdict(summary: &Summary, measured: &Measured) -> String {
+    let [low, high] = summary.forecast.interval;
+    let apart = measured.interval[0] > high || measured.interval[1] < low;
+    let error = words::percent(measured.comparable);
+    let side = match measured.comparable < low {
+        true => "below",
+        false => "above",
+    };
+    words::wrapped(&match (measured.within, apart) {
+        (true, _) => format!("The forecast holds: its interval contains the measured {error}."),
+        (false, false) => format!(
+            "The measured {error} is {side} the forecast's interval, but the two intervals overlap."
+        ),
+        (false, true) => format!(
+            "The forecast does not hold: the measured {error} is {side} its interval, and the two \
+             intervals do not overlap. That happens by chance, but seldom; otherwise the test data are \
+             not like the target's training data."
+        ),
+    })
+}

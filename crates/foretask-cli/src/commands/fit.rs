@@ -1,0 +1,47 @@
+//! `foretask fit`: train and save.
+
+use serde_json::json;
+
+use crate::arguments;
+use crate::exit::Answer;
+use crate::failure::Failure;
+use crate::show::words;
+use crate::summary::Summary;
+use crate::{json, output, show};
+
+/// Runs the command.
+pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
+    let settings = arguments.choices.settings()?;
+    output::check(&arguments.output, &arguments.data.files)?;
+    let table = super::training_table(&arguments.data)?;
+    let tasks = super::tasks(&table)?;
+    let study = super::study(&tasks, &settings)?;
+    let model = study.model()?.with_feature_names(table.features.clone())?;
+    output::file(&arguments.output, &model.to_bytes()?)?;
+
+    let summary = Summary::of_model(&model);
+    let text = if arguments.json {
+        let mut report = summary.report();
+        report.insert(
+            "model".into(),
+            json!(arguments.output.display().to_string()),
+        );
+        json::text(report)?
+    } else {
+        let sources = summary.tasks.len() - 1;
+        format!(
+            "Trained '{}' on its {}{}\n{}Saved {}\n{}",
+            summary.target,
+            words::count(summary.forecast.samples, "sample"),
+            match sources {
+                0 => String::new(),
+                _ => format!(" and {}", words::count(sources, "source")),
+            },
+            show::forecast_line(&summary),
+            arguments.output.display(),
+            show::notes(&summary),
+        )
+    };
+    output::text(None, &text)?;
+    Ok(Answer::Yes)
+}

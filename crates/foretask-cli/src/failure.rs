@@ -1,0 +1,133 @@
+//! Everything that can stop a command, and the hint that goes with it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::plot::PlotError;
+use crate::read::{Names, ReadError};
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    // The command line.
+    /// The parser's own message; also help and version text.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// One half of a coupling.
+    #[error("--{given} is given without --{missing}")]
+    HalfCoupling {
+        /// The option that is there.
+        given: &'static str,
+        /// The one that is not.
+        missing: &'static str,
+    },
+
+    // Reading.
+    /// A table.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A model file that cannot be opened.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A file that is not a model.
+    #[error("{}: {source}", path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// What the library says of it.
+        source: foretask::Error,
+    },
+    /// A test label that the model has never seen.
+    #[error(
+        "{count} of {rows} rows have a class that the model does not know: {unknown}; it knows {known}"
+    )]
+    UnknownLabels {
+        /// Rows with such a label.
+        count: usize,
+        /// All rows.
+        rows: usize,
+        /// The labels.
+        unknown: Names,
+        /// The model's classes.
+        known: Names,
+    },
+
+    // The library.
+    /// Data, settings or solving.
+    #[error(transparent)]
+    Library(#[from] foretask::Error),
+
+    // Writing.
+    /// The folder of an output file is not there.
+    #[error("{}: there is no folder '{}'", path.display(), folder.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// Where it should go.
+        folder: PathBuf,
+    },
+    /// An output file that is an input file as well.
+    #[error("{}: the output would overwrite an input file", path.display())]
+    OverwritesInput {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An output file that is a folder.
+    #[error("{}: is a folder; name a file", path.display())]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file or standard output cannot be written.
+    #[error("{to}: cannot be written: {source}")]
+    Write {
+        /// The file, or "standard output".
+        to: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// A figure.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    /// A report.
+    #[error("the report cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Failure {
+    /// Whether the reader of standard output has gone away.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// What to do about it, where the message does not say so already.
+    pub fn help(&self) -> Option<&'static str> {
+        use foretask::Error;
+        match self {
+            Self::HalfCoupling { .. } => Some(
+                "a fixed coupling is both --lambda and --gamma; leave both out to have it chosen",
+            ),
+            Self::Model { .. } => Some("a model is a file that `foretask fit -o` wrote"),
+            Self::UnknownLabels { .. } => Some(
+                "check --label; rows of classes that the model was not trained on cannot be evaluated",
+            ),
+            Self::Read(ReadError::OtherTasks { .. }) => {
+                Some("--task names the task column; without one every row counts")
+            }
+            Self::Library(Error::NoTarget { .. }) => Some("use --target NAME"),
+            Self::Library(Error::UnknownTask { .. }) => {
+                Some("tasks are the values of the task column (--task), or else the file names")
+            }
+            Self::Library(Error::OneClass { .. }) => {
+                Some("classes are the values of the label column; --label names it")
+            }
+            Self::NoFolder { .. } => Some("create it first"),
+            _ => None,
+        }
+    }
+}

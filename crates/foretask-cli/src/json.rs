@@ -1,0 +1,110 @@
+//! The machine-readable reports. Their keys are a promise: `docs/json.md` lists them.
+//!
+//! Numbers that are not finite become `null`, as JSON has none.
+
+use foretask::Forecast;
+use foretask::study::Rule;
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::summary::Summary;
+
+impl Summary<'_> {
+    /// As JSON.
+    pub fn report(&self) -> Map<String, Value> {
+        let mut report = Map::new();
+        report.insert("target".into(), json!(self.target));
+        report.insert("classes".into(), json!(self.classes()));
+        report.insert("features".into(), json!(self.features));
+        report.insert("tasks".into(), json!(self.tasks));
+        report.insert("forecast".into(), forecast(self.forecast, self.classes()));
+        if let Some(coupling) = &self.rule.coupling {
+            report.insert("lambda".into(), json!(coupling.lambda()));
+            report.insert("gamma".into(), json!(coupling.gamma()));
+        }
+        if let Some(scores) = &self.rule.label_scores {
+            report.insert("label_scores".into(), self.label_scores(scores));
+        }
+        report.insert("threshold".into(), json!(self.rule.threshold));
+        if !self.rule.weights.is_empty() {
+            let weights = self.rule.weights.iter();
+            let weights = weights.map(|(family, weight)| (family.name().into(), json!(weight)));
+            report.insert("weights".into(), Value::Object(weights.collect()));
+            report.insert("candidates".into(), candidates(self.rule));
+        }
+        report.insert("tried".into(), json!(self.rule.tried));
+        report
+    }
+
+    /// task -> class -> score; for more than two classes the score is class of the target -> number.
+    fn label_scores(&self, scores: &[Vec<f64>]) -> Value {
+        let mut rows = scores.iter();
+        let mut of_class = || match rows.next().map(Vec::as_slice) {
+            Some([score]) => json!(score),
+            Some(scores) => by_class(self.classes(), scores),
+            None => Value::Null,
+        };
+        let tasks = self.tasks.iter().map(|task| {
+            let classes = task.classes.iter();
+            let scores = classes.map(|class| (class.clone(), of_class()));
+            (task.name.clone(), Value::Object(scores.collect()))
+        });
+        Value::Object(tasks.collect())
+    }
+}
+
+fn candidates(rule: &Rule) -> Value {
+    rule.candidates
+        .iter()
+        .map(|candidate| {
+            json!({
+                "family": candidate.family.name(),
+                "lambda": candidate.coupling.lambda(),
+                "gamma": candidate.coupling.gamma(),
+                "weight": candidate.weight,
+                "press": candidate.press,
+            })
+        })
+        .collect()
+}
+
+/// A forecast.
+pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
+    json!({
+        "error": forecast.error,
+        "interval": forecast.interval,
+        "source": forecast.source,
+        "class_errors": by_class(classes, &forecast.class_errors),
+        "priors": by_class(classes, &forecast.priors),
+        "cost": forecast.cost,
+        "samples": forecast.samples,
+        "notes": forecast.notes,
+    })
+}
+
+/// How alike the tasks are to the target.
+pub fn relatedness(relatedness: &[(String, Option<f64>)]) -> Value {
+    let entries = relatedness.iter();
+    Value::Object(
+        entries
+            .map(|(task, value)| (task.clone(), json!(value)))
+            .collect(),
+    )
+}
+
+/// class -> number.
+pub fn by_class<T: serde::Serialize>(classes: &[String], values: &[T]) -> Value {
+    let pairs = classes.iter().zip(values);
+    Value::Object(
+        pairs
+            .map(|(class, value)| (class.clone(), json!(value)))
+            .collect(),
+    )
+}
+
+/// The text of a report.
+pub fn text(report: Map<String, Value>) -> Result<String, Failure> {
+    let mut text = serde_json::to_string_pretty(&Value::Object(report))?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,78 @@
+//! Where results go: standard output, or a file that appears whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use foretask::model::write_atomically;
+
+use crate::failure::Failure;
+
+/// Refuses, before any work is done, an output file that could not be written at the end or that
+/// would destroy an input.
+pub fn check(path: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let path = path.to_owned();
+    if path.is_dir() {
+        return Err(Failure::IsFolder { path });
+    }
+    let folder = folder(&path).to_owned();
+    if !folder.is_dir() {
+        return Err(Failure::NoFolder { path, folder });
+    }
+    let same = |input: &PathBuf| match (fs::canonicalize(input), fs::canonicalize(&path)) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    };
+    if is_regular_or_new(&path) && inputs.iter().any(same) {
+        return Err(Failure::OverwritesInput { path });
+    }
+    Ok(())
+}
+
+/// Writes text to a file, or to standard output if none is named.
+pub fn text(to: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match to {
+        Some(path) => file(path, text.as_bytes()),
+        None => standard(text.as_bytes()),
+    }
+}
+
+/// Writes to standard output.
+pub fn standard(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    // A full disk shows at the flush, which dropping the lock would swallow.
+    out.write_all(bytes)
+        .and_then(|()| out.flush())
+        .map_err(|source| Failure::Write {
+            to: "standard output".into(),
+            source,
+        })
+}
+
+/// Writes a file, whole or not at all.
+pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |source| Failure::Write {
+        to: path.display().to_string(),
+        source,
+    };
+    // A device such as /dev/null is written to; renaming a file onto it would take its place.
+    if !is_regular_or_new(path) {
+        return fs::write(path, bytes).map_err(failed);
+    }
+    // What a link points to is replaced, not the link.
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    write_atomically(&place, bytes).map_err(|error| match error {
+        foretask::Error::Io { source, .. } => failed(source),
+        other => other.into(),
+    })
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+fn is_regular_or_new(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
+}

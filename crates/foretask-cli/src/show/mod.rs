@@ -1,0 +1,161 @@
+//! Reports for people: the sections that several commands share.
+
+pub mod table;
+pub mod words;
+
+use foretask::study::Rule;
+
+use crate::summary::Summary;
+use table::{Align, Table};
+
+/// Lighter families are not worth a line.
+const SHOWN_WEIGHT: f64 = 0.005;
+
+/// The target and all tasks, with their likeness to the target where it is known.
+pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -> String {
+    let samples: usize = summary.tasks.iter().map(|task| task.samples()).sum();
+    let mut table = Table::new(&[
+        Align::Left,
+        Align::Right,
+        Align::Left,
+        Align::Right,
+        Align::Left,
+    ]);
+    let last = relatedness.map_or("", |_| "likeness to the target");
+    table.row(["task", "samples", "classes", "", last]);
+    // The target first: it is what the rest is compared with.
+    let (target, sources): (Vec<_>, Vec<_>) =
+        (summary.tasks.iter()).partition(|task| task.name == summary.target);
+    for task in target.into_iter().chain(sources) {
+        let known = relatedness.and_then(|all| all.iter().find(|(name, _)| *name == task.name));
+        let (number, word) = match known {
+            Some((_, value)) => words::relatedness(*value),
+            None if task.name == summary.target => (String::new(), "the target"),
+            None => (String::new(), ""),
+        };
+        table.row([
+            task.name.clone(),
+            task.samples().to_string(),
+            words::classes(task),
+            number,
+            word.to_owned(),
+        ]);
+    }
+    format!(
+        "{} of {} with {}; the target is '{}'\n\n{}",
+        words::count(samples, "sample"),
+        words::count(summary.tasks.len(), "task"),
+        words::count(summary.features, "feature"),
+        summary.target,
+        table.text()
+    )
+}
+
+/// The expected error, in one line.
+pub fn forecast_line(summary: &Summary) -> String {
+    let forecast = summary.forecast;
+    format!(
+        "Forecast error {}, {} {} ({}, {})\n",
+        words::percent(forecast.error),
+        words::interval_name(),
+        words::interval(forecast.interval),
+        forecast.source,
+        words::count(forecast.samples, "sample"),
+    )
+}
+
+/// The expected error, by class.
+pub fn class_errors(summary: &Summary) -> String {
+    let forecast = summary.forecast;
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
+    table.row(["class", "error", "share in use"]);
+    let numbers = forecast.class_errors.iter().zip(&forecast.priors);
+    for (class, (&error, &prior)) in summary.classes().iter().zip(numbers) {
+        table.row([class.clone(), words::percent(error), words::percent(prior)]);
+    }
+    let cost = if (forecast.cost - forecast.error).abs() > f64::EPSILON {
+        format!("\nForecast cost of a decision: {:.4}\n", forecast.cost)
+    } else {
+        String::new()
+    };
+    table.text() + &cost
+}
+
+/// What to know before trusting it.
+pub fn notes(summary: &Summary) -> String {
+    let notes = summary.forecast.notes.iter();
+    notes
+        .map(|note| words::wrapped(&format!("Note: {note}.")))
+        .collect()
+}
+
+/// How the decision is made: the weights of an average, the labels of a single coupling, or both.
+pub fn rule(summary: &Summary) -> String {
+    let families = summary.rule.weights.iter();
+    let averaged = families.filter(|(_, weight)| *weight > 0.0).count() > 1;
+    match (&summary.rule.coupling, averaged) {
+        (None, _) => average(summary.rule),
+        (Some(coupling), false) => {
+            format!("How it decides: at the {}\n\n", words::coupling(coupling)) + &labels(summary)
+        }
+        (Some(coupling), true) => {
+            let together = format!("\nTogether, at the {}\n\n", words::coupling(coupling));
+            average(summary.rule) + &together + &labels(summary)
+        }
+    }
+}
+
+fn average(rule: &Rule) -> String {
+    let mut table = Table::new(&[Align::Right, Align::Left]);
+    let mut weights = rule.weights.clone();
+    weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (family, weight) in weights {
+        if weight >= SHOWN_WEIGHT {
+            table.row([
+                format!("{:.0} %", 100.0 * weight),
+                words::family(family).to_owned(),
+            ]);
+        }
+    }
+    format!(
+        "How it decides: by the weighted average of {}\n\n{}",
+        words::count(rule.tried, "candidate"),
+        table.text()
+    )
+}
+
+fn labels(summary: &Summary) -> String {
+    let Some(scores) = &summary.rule.label_scores else {
+        return String::new();
+    };
+    let several = scores.iter().any(|row| row.len() > 1);
+    let mut aligns = vec![Align::Left, Align::Left];
+    let mut head = vec!["task".to_owned(), "class".to_owned()];
+    if several {
+        head.extend(
+            summary
+                .classes()
+                .iter()
+                .map(|class| format!("label for {class}")),
+        );
+    } else {
+        head.push("label".to_owned());
+    }
+    aligns.resize(head.len(), Align::Right);
+    let mut table = Table::new(&aligns);
+    table.row(head);
+    let cells = (summary.tasks.iter())
+        .flat_map(|task| task.classes.iter().map(move |class| (&task.name, class)));
+    for ((task, class), row) in cells.zip(scores) {
+        let numbers = row.iter().map(|score| format!("{score:+.4}"));
+        table.row([task.clone(), class.clone()].into_iter().chain(numbers));
+    }
+    let mut text = table.text();
+    if let (Some(threshold), Some(first)) = (summary.rule.threshold, summary.classes().first()) {
+        text += &format!(
+            "\n'{first}' where the score is above {}\n",
+            words::number(threshold)
+        );
+    }
+    text
+}

@@ -1,0 +1,180 @@
+//! Numbers and names as people read them.
+
+use foretask::Coupling;
+use foretask::cells::Task;
+use foretask::forecast::COVERAGE;
+use foretask::rules::families::Family;
+use unicode_width::UnicodeWidthStr;
+
+/// From this likeness on a task is called related, and from its opposite on opposed.
+const RELATED: f64 = 0.25;
+/// More classes than this are counted instead of listed.
+const CLASSES_LISTED: usize = 6;
+/// The width of a paragraph.
+const LINE: usize = 80;
+
+/// A share in percent: one decimal, two below one percent.
+pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return "unknown".into();
+    }
+    // By what is printed: 0.0996 % would otherwise have one digit more than 0.1 %.
+    let decimals = if (100.0 * share).abs() < 0.995 && share != 0.0 {
+        2
+    } else {
+        1
+    };
+    format!("{:.decimals$} %", 100.0 * share)
+}
+
+/// A number with four decimals at most, and in powers of ten where these would not do.
+pub fn number(value: f64) -> String {
+    if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.4}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".to_owned(),
+        short => short.to_owned(),
+    }
+}
+
+/// "coupling lambda 10, gamma 1 in every task".
+pub fn coupling(coupling: &Coupling) -> String {
+    let gamma: Vec<String> = coupling
+        .gamma()
+        .iter()
+        .map(|&value| number(value))
+        .collect();
+    let lambda = number(coupling.lambda());
+    match gamma.as_slice() {
+        [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|value| value == first) => {
+            format!("coupling lambda {lambda}, gamma {first} in every task")
+        }
+        _ => format!("coupling lambda {lambda}, gamma {}", gamma.join(", ")),
+    }
+}
+
+/// An interval in percent.
+pub fn interval(ends: [f64; 2]) -> String {
+    let [low, high] = ends.map(percent);
+    format!("{} to {high}", low.trim_end_matches(" %"))
+}
+
+/// "90 % interval".
+pub fn interval_name() -> String {
+    format!("{:.0} % interval", 100.0 * COVERAGE)
+}
+
+/// A count with its noun.
+pub fn count(number: usize, noun: &str) -> String {
+    let plural = match (number, noun) {
+        (1, _) => noun.to_owned(),
+        (_, "class") => "classes".to_owned(),
+        _ => format!("{noun}s"),
+    };
+    format!("{number} {plural}")
+}
+
+/// A paragraph in lines that fit a terminal.
+pub fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        if width > 0 && width + 1 + word.width() > LINE {
+            lines.push('\n');
+            width = 0;
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += word.width();
+    }
+    lines.push('\n');
+    lines
+}
+
+/// The classes of a task and how many samples each has.
+pub fn classes(task: &Task) -> String {
+    if task.classes.len() > CLASSES_LISTED {
+        let (least, most) = (task.counts.iter().min(), task.counts.iter().max());
+        return match (least, most) {
+            (Some(least), Some(most)) if least != most => {
+                format!("{} classes of {least} to {most}", task.classes.len())
+            }
+            _ => format!(
+                "{} classes of {}",
+                task.classes.len(),
+                least.copied().unwrap_or(0)
+            ),
+        };
+    }
+    let pairs = task.classes.iter().zip(&task.counts);
+    pairs
+        .map(|(class, count)| format!("{class} {count}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// How alike a task is to the target, as a number and in a word.
+pub fn relatedness(value: Option<f64>) -> (String, &'static str) {
+    match value {
+        None => ("?".into(), "cannot be compared"),
+        Some(value) => (
+            format!("{value:+.2}"),
+            if value >= RELATED {
+                "related"
+            } else if value <= -RELATED {
+                "opposed"
+            } else {
+                "hardly related"
+            },
+        ),
+    }
+}
+
+/// What a family of label scores does with the sources.
+pub fn family(family: Family) -> &'static str {
+    match family {
+        Family::Alone => "the target alone",
+        Family::Classical => "sources with the labels they have",
+        Family::Scaled => "sources weighted one by one, reversed if need be",
+        Family::Free => "sources with the labels that suit the target",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_have_the_digits_that_matter() {
+        let shown = [0.0, 0.00042, 0.00996, 0.0312, 0.5, 1.0, f64::NAN].map(percent);
+        let expected = [
+            "0.0 %", "0.04 %", "1.0 %", "3.1 %", "50.0 %", "100.0 %", "unknown",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn numbers_have_no_idle_zeros() {
+        let shown = [0.0, -1e-12, 400.0, 0.0401, 1.5e-5, -2e9].map(number);
+        assert_eq!(
+            shown,
+            ["0", "-1.000e-12", "400", "0.0401", "1.500e-5", "-2.000e9"]
+        );
+    }
+
+    #[test]
+    fn paragraphs_break_between_words() {
+        let text = wrapped(&"word ".repeat(20));
+        assert!(text.lines().all(|line| line.len() <= LINE));
+        assert_eq!(text.lines().count(), 2);
+    }
+
+    #[test]
+    fn an_interval_has_one_percent_sign() {
+        assert_eq!(interval([0.012, 0.34]), "1.2 to 34.0 %");
+    }
+}
