@@ -51,18 +51,11 @@ pub fn standard(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Writes a file, whole or not at all.
 pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |source| Failure::Write {
-        to: path.display().to_string(),
-        source,
-    };
-    // A device such as /dev/null is written to; renaming a file onto it would take its place.
-    if !is_regular_or_new(path) {
-        return fs::write(path, bytes).map_err(failed);
-    }
-    // What a link points to is replaced, not the link.
-    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    write_atomically(&place, bytes).map_err(|error| match error {
-        foretask::Error::Io { source, .. } => failed(source),
+    write_atomically(path, bytes).map_err(|error| match error {
+        foretask::Error::Io { source, .. } => Failure::Write {
+            to: path.display().to_string(),
+            source,
+        },
         other => other.into(),
     })
 }

@@ -360,6 +360,7 @@ impl Model {
 const FORMAT: &str = "foretask-model-1";
 
 /// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
+/// Links are followed and devices written to.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -368,7 +369,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
         path: path.to_owned(),
         source,
     };
-    let folder = path
+    // A device such as /dev/null is written to; a renamed file would take its place.
+    if std::fs::metadata(path).is_ok_and(|old| !old.is_file()) {
+        return std::fs::write(path, bytes).map_err(failed);
+    }
+    // What a link points to is replaced, not the link.
+    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = place
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
@@ -384,7 +391,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
             .set_permissions(std::fs::Permissions::from_mode(mode))
             .map_err(failed)?;
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
+    file.persist(&place).map_err(|error| failed(error.error))?;
     Ok(())
 }
 

@@ -193,9 +193,15 @@ fn label_scores_and_threshold_of_a_fixed_coupling_are_the_whole_decision() {
         )
         .unwrap();
         let responses = system.responses(1, data.rows()).unwrap();
-        let decided = study.model().unwrap().predict(data.rows()).unwrap();
+        let model = study.model().unwrap();
+        assert_eq!(model.threshold(), rule.threshold);
+        let (decided, own) = (
+            model.predict(data.rows()).unwrap(),
+            model.scores(data.rows()).unwrap(),
+        );
         for (l, &class) in decided.iter().enumerate() {
             let score: f64 = (0..4).map(|cell| responses[(l, cell)] * scores[cell]).sum();
+            assert!((score - own[(l, 0)]).abs() < ROUNDING, "{labels:?} row {l}");
             assert_eq!(
                 usize::from(score <= rule.threshold.unwrap()),
                 class,

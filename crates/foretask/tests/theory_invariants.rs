@@ -6,117 +6,18 @@
 mod common;
 
 use common::generate::{cases, normals};
-use common::theory::{Centring, cells, dense, gram, resolvent, spherical};
+use common::theory::{
+    Case, Centring, DIRECTIONS, decades, dense, gram, problems, resolvent, spherical,
+};
 use common::{assert_close, column};
 use faer::{Mat, Side};
-use foretask::rules::binary::{ScoreLaw, classical_labels, optimal_labels};
-use foretask::theory::{Common, Corrections, Theory, gradient};
-use foretask::{Cells, Coupling, Moments};
+use foretask::theory::{Corrections, Theory, gradient};
+use foretask::{Cells, Coupling};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::select;
 
 /// Rounding times the condition of problems with γ, λ up to 100.
 const ROUNDING: f64 = 1e-10;
-/// Dimensions in which the class means differ.
-const DIRECTIONS: usize = 4;
-
-/// Everything the theory of spherical cells is a function of.
-#[derive(Clone, Debug)]
-struct Case {
-    counts: Vec<Vec<usize>>,
-    features: usize,
-    gamma: Vec<f64>,
-    lambda: f64,
-    /// DIRECTIONS x C.
-    means: Mat<f64>,
-    alpha: Vec<f64>,
-    corrections: Corrections,
-}
-
-impl Case {
-    fn cells(&self) -> Cells {
-        cells(&self.counts)
-    }
-
-    fn coupling(&self) -> Coupling {
-        Coupling::new(self.lambda, self.gamma.clone()).unwrap()
-    }
-
-    fn theory(&self) -> Theory {
-        Theory::spherical(
-            &self.cells(),
-            self.features,
-            &self.coupling(),
-            &gram(&self.means),
-            Some(&self.alpha),
-            self.corrections,
-        )
-        .unwrap()
-    }
-
-    fn isotropic(mut self) -> Self {
-        self.alpha.fill(1.0);
-        self
-    }
-
-    fn common(&self, values: Vec<f64>, multiplicity: Vec<f64>, means: Mat<f64>) -> Theory {
-        let common = Common {
-            values,
-            multiplicity,
-            alpha: self.alpha.clone(),
-            means,
-        };
-        Theory::common(
-            &self.cells(),
-            self.features,
-            &self.coupling(),
-            &common,
-            self.corrections,
-        )
-        .unwrap()
-    }
-}
-
-/// Powers of ten with exponents in a range.
-fn decades(low: f64, high: f64) -> impl Strategy<Value = f64> {
-    (low..high).prop_map(|exponent| 10_f64.powf(exponent))
-}
-
-/// 1 to 3 tasks of 1 to 3 classes with 1 to 60 samples, γ and λ in 0.01..100.
-fn problems() -> impl Strategy<Value = Case> {
-    let task = (vec(1..60_usize, 1..=3), decades(-2.0, 2.0));
-    (
-        vec(task, 1..=3),
-        5..60_usize,
-        decades(-2.0, 2.0),
-        any::<bool>(),
-    )
-        .prop_flat_map(|(tasks, features, lambda, corrected)| {
-            let (mut counts, gamma): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
-            // A task needs two samples.
-            counts.iter_mut().for_each(|counts| counts[0] += 1);
-            let c: usize = counts.iter().map(Vec::len).sum();
-            (
-                vec(-2.0..2.0_f64, c * DIRECTIONS),
-                vec(select(vec![0.5, 1.0, 3.0]), c),
-            )
-                .prop_map(move |(means, alpha)| Case {
-                    counts: counts.clone(),
-                    features,
-                    gamma: gamma.clone(),
-                    lambda,
-                    means: Mat::from_fn(DIRECTIONS, c, |i, r| means[r * DIRECTIONS + i]),
-                    alpha,
-                    corrections: if corrected {
-                        Corrections::DegreesOfFreedom
-                    } else {
-                        Corrections::None
-                    },
-                })
-        })
-}
-
 /// The same means and covariances, the first of `theory` seen through `cell`.
 #[track_caller]
 fn assert_same_moments(
@@ -375,5 +276,141 @@ proptest! {
                 assert_close(&theory.covariance(q), expected, ROUNDING);
             }
         }
+    }
+}
+
+/// Couplings from next to nothing to next to no regularisation, and from 0.06 to 20 samples a
+/// feature (THEORY 4.1).
+fn extreme_problems() -> impl Strategy<Value = Case> {
+    let task = (decades(-1.2, 1.3), 0.1..0.9_f64, decades(-3.0, 4.0));
+    (problems(), vec(task, 1..=4), decades(-3.0, 4.0)).prop_map(|(case, tasks, lambda)| {
+        let features = 100;
+        let counts: Vec<Vec<usize>> = tasks
+            .iter()
+            .map(|(ratio, share, _)| {
+                let samples = ratio * features as f64;
+                vec![share * samples, (1.0 - share) * samples]
+            })
+            .map(|counts| counts.iter().map(|n| n.ceil() as usize).collect())
+            .collect();
+        let c = 2 * counts.len();
+        Case {
+            alpha: (0..c).map(|r| case.alpha[r % case.alpha.len()]).collect(),
+            means: Mat::from_fn(DIRECTIONS, c, |i, r| {
+                case.means[(i, r % case.alpha.len())] * (r / case.alpha.len() + 1) as f64
+            }),
+            gamma: tasks.iter().map(|task| task.2).collect(),
+            counts,
+            features,
+            lambda,
+            corrections: case.corrections,
+        }
+    })
+}
+
+/// The steps THEORY 4.1 reports are 4 to 9; a step more or two for stopping by relative change.
+const MOST_NEWTON_STEPS: usize = 15;
+/// How exactly τ solves its equation: rounding times (γ + λ) up to 1e4.
+const FIXED_POINT: f64 = 1e-11;
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn newton_finds_the_fixed_point_in_few_steps(case in extreme_problems()) {
+        let (theory, cells) = (case.theory(), case.cells());
+        prop_assert!(theory.iterations <= MOST_NEWTON_STEPS, "{} steps", theory.iterations);
+        let k = cells.tasks().len() as f64;
+        let delta: Vec<f64> = (0..cells.len())
+            .map(|r| {
+                let n = cells.samples(cells.task_of(r)) as f64;
+                let lost = if case.corrections == Corrections::None { 0.0 } else { 1.0 / n };
+                theory.delta[r] * (1.0 - lost)
+            })
+            .collect();
+        let r = resolvent(&cells, &case.coupling(), &spherical(&case.alpha, 1), &delta);
+        for s in 0..cells.len() {
+            let expected = case.alpha[s] * r[(cells.task_of(s), cells.task_of(s))] / k;
+            let (tau, delta) = (theory.tau[s], theory.delta[s]);
+            prop_assert!((tau - expected).abs() <= FIXED_POINT * expected, "{tau}, {expected}");
+            let definition = cells.count(s) as f64 / (k * case.features as f64 * (1.0 + tau));
+            prop_assert!((delta - definition).abs() <= FIXED_POINT * definition);
+        }
+    }
+
+    #[test]
+    fn the_spectral_radius_of_the_jacobian_is_below_one(case in extreme_problems()) {
+        let theory = case.theory();
+        let tau = column(&theory.tau);
+        let mapped = &theory.jacobian * &tau;
+        // J τ < τ for a positive τ bounds the radius; power iteration measures it.
+        for r in 0..theory.tau.len() {
+            prop_assert!(mapped[(r, 0)] < tau[(r, 0)]);
+        }
+        let (mut x, mut radius) = (tau, 0.0);
+        for _ in 0..500 {
+            let next = &theory.jacobian * &x;
+            radius = next.norm_max() / x.norm_max();
+            x = faer::Scale(1.0 / next.norm_max()) * next;
+        }
+        prop_assert!(radius > 0.0 && radius < 1.0, "{radius}");
+    }
+}
+
+/// Differences of order h⁴ with h = 1e-3 in the logarithm: 1e-12 of truncation times derivatives of
+/// size up to 100, and rounding divided by h.
+const DIFFERENCES: f64 = 1e-9;
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    #[test]
+    fn slopes_are_those_of_differences(case in problems().prop_map(Case::isotropic), seed in any::<u64>()) {
+        let mut case = case;
+        case.corrections = Corrections::None;
+        let cells = case.cells();
+        let (c, k) = (cells.len(), cells.tasks().len());
+        let labels = normals(seed, c, 1).remove(0);
+        let y = column(&labels);
+        // Mean and variance of the scores in the matrix form, at ln(γ, λ) moved by `step`.
+        let scores = |parameter: usize, step: f64| -> (Mat<f64>, Mat<f64>) {
+            let mut moved = case.clone();
+            match parameter {
+                task if task < k => moved.gamma[task] *= step.exp(),
+                _ => moved.lambda *= step.exp(),
+            }
+            let theory = moved.theory();
+            let variance = Mat::from_fn(c, 1, |q, _| (y.transpose() * theory.covariance(q) * &y)[(0, 0)]);
+            (&theory.mean * &y, variance)
+        };
+        let coupling = case.coupling();
+        let actual = gradient(&cells, case.features, &coupling, &gram(&case.means), &labels).unwrap();
+        let (mean, variance) = scores(0, 0.0);
+        assert_close(&column(&actual.mean), &mean, ROUNDING);
+        assert_close(&column(&actual.variance), &variance, ROUNDING);
+
+        let h = 1e-3;
+        for parameter in 0..=k {
+            let at: Vec<_> = [-2.0, -1.0, 1.0, 2.0].map(|i| scores(parameter, i * h)).into();
+            let slope = |of: &dyn Fn(usize) -> f64| {
+                (of(0) - 8.0 * of(1) + 8.0 * of(2) - of(3)) / (12.0 * h)
+            };
+            for s in 0..c {
+                let expected = slope(&|i| at[i].0[(s, 0)]);
+                let error = (actual.mean_slopes[(parameter, s)] - expected).abs();
+                prop_assert!(error <= DIFFERENCES * mean.norm_max().max(1.0), "mean: {error}");
+                let expected = slope(&|i| at[i].1[(s, 0)]);
+                let error = (actual.variance_slopes[(parameter, s)] - expected).abs();
+                prop_assert!(error <= DIFFERENCES * variance.norm_max().max(1.0), "variance: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_coupling_must_have_one_gamma_for_each_task(case in problems()) {
+        let coupling = Coupling::uniform(1.0, 1.0, case.counts.len() + 1).unwrap();
+        let gram = gram(&case.means);
+        let theory = Theory::spherical(&case.cells(), case.features, &coupling, &gram, None, case.corrections);
+        prop_assert!(theory.is_err());
     }
 }

@@ -149,12 +149,14 @@ impl<'a> Roads<'a, '_> {
                 slope,
                 centre: -prior / slope,
             };
-            (
-                decision,
-                bias,
-                difference(&folded),
-                difference(&label_scores),
-            )
+            // A constant on the target's own cells moves its score by that constant: with this one
+            // the label scores give the model's very scores.
+            let mut label_scores = difference(&label_scores);
+            let missing = bias[0] - self.label_mean(&label_scores);
+            for cell in self.cells().of_task(self.target) {
+                label_scores[(cell, 0)] += missing;
+            }
+            (decision, bias, difference(&folded), label_scores)
         } else {
             let offsets = (0..m).map(|c| self.stakes.shift(c)).collect();
             let decision = Decision::Argmax {
@@ -168,15 +170,8 @@ impl<'a> Roads<'a, '_> {
             coupling,
             label_scores: one_coupling.then(|| rows_of(&label_scores)),
             threshold: match decision {
-                // Labels given to the cells make scores without the target's mean label.
-                Decision::Threshold { threshold, .. } if threshold.is_finite() => {
-                    Some(if one_coupling {
-                        threshold + self.label_mean(&label_scores) - bias[0]
-                    } else {
-                        threshold
-                    })
-                }
-                _ => None,
+                Decision::Threshold { threshold, .. } => threshold.is_finite().then_some(threshold),
+                Decision::Argmax { .. } => None,
             },
             weights: by_family,
             candidates,

@@ -1,10 +1,14 @@
-//! The theory taken literally: THEORY 4 with its kp x kp matrices, the fixed point by plain iteration.
+//! The theory taken literally (THEORY 4 with its kp x kp matrices, the fixed point by plain
+//! iteration), and random problems for it.
 
 use std::ops::Range;
 
 use faer::Mat;
-use foretask::theory::Corrections;
+use foretask::theory::{Common, Corrections, Theory};
 use foretask::{Cells, Coupling, Task};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::oracle::solve;
 
@@ -78,7 +82,7 @@ pub fn dense(
         .collect();
     let block = |r: usize| rows_of(cells.task_of(r), p);
 
-    let mut tau = vec![0.0; c];
+    let (mut tau, mut before) = (vec![0.0; c], f64::INFINITY);
     let r = loop {
         let delta: Vec<f64> = (0..c).map(|s| noisy[s] / (kp * (1.0 + tau[s]))).collect();
         let r = resolvent(cells, coupling, sigma, &delta);
@@ -91,9 +95,11 @@ pub fn dense(
             .map(|(a, b)| (a - b).abs() / a)
             .fold(0.0, f64::max);
         tau = next;
-        if change < 1e-15 {
+        // Steps shrink by a constant factor until only rounding is left of them.
+        if change < 1e-10 && change >= before {
             break r;
         }
+        before = change;
     };
 
     let delta: Vec<f64> = (0..c).map(|s| counts[s] / (kp * (1.0 + tau[s]))).collect();
@@ -198,4 +204,103 @@ fn part(r: &Mat<f64>, rows: Range<usize>, columns: Range<usize>) -> Mat<f64> {
 
 fn trace(m: &Mat<f64>) -> f64 {
     (0..m.nrows()).map(|i| m[(i, i)]).sum()
+}
+
+/// Dimensions in which the class means differ.
+pub const DIRECTIONS: usize = 4;
+
+/// Everything the theory of spherical cells is a function of.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub counts: Vec<Vec<usize>>,
+    pub features: usize,
+    pub gamma: Vec<f64>,
+    pub lambda: f64,
+    /// DIRECTIONS x C.
+    pub means: Mat<f64>,
+    pub alpha: Vec<f64>,
+    pub corrections: Corrections,
+}
+
+impl Case {
+    pub fn cells(&self) -> Cells {
+        cells(&self.counts)
+    }
+
+    pub fn coupling(&self) -> Coupling {
+        Coupling::new(self.lambda, self.gamma.clone()).unwrap()
+    }
+
+    pub fn theory(&self) -> Theory {
+        Theory::spherical(
+            &self.cells(),
+            self.features,
+            &self.coupling(),
+            &gram(&self.means),
+            Some(&self.alpha),
+            self.corrections,
+        )
+        .unwrap()
+    }
+
+    pub fn isotropic(mut self) -> Self {
+        self.alpha.fill(1.0);
+        self
+    }
+
+    pub fn common(&self, values: Vec<f64>, multiplicity: Vec<f64>, means: Mat<f64>) -> Theory {
+        let common = Common {
+            values,
+            multiplicity,
+            alpha: self.alpha.clone(),
+            means,
+        };
+        Theory::common(
+            &self.cells(),
+            self.features,
+            &self.coupling(),
+            &common,
+            self.corrections,
+        )
+        .unwrap()
+    }
+}
+
+/// Powers of ten with exponents in a range.
+pub fn decades(low: f64, high: f64) -> impl Strategy<Value = f64> {
+    (low..high).prop_map(|exponent| 10_f64.powf(exponent))
+}
+
+/// 1 to 3 tasks of 1 to 3 classes with 1 to 60 samples, γ and λ in 0.01..100.
+pub fn problems() -> impl Strategy<Value = Case> {
+    let task = (vec(1..60_usize, 1..=3), decades(-2.0, 2.0));
+    (
+        vec(task, 1..=3),
+        5..60_usize,
+        decades(-2.0, 2.0),
+        any::<bool>(),
+    )
+        .prop_flat_map(|(tasks, features, lambda, corrected)| {
+            let (mut counts, gamma): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+            // A task needs two samples.
+            counts.iter_mut().for_each(|counts| counts[0] += 1);
+            let c: usize = counts.iter().map(Vec::len).sum();
+            (
+                vec(-2.0..2.0_f64, c * DIRECTIONS),
+                vec(select(vec![0.5, 1.0, 3.0]), c),
+            )
+                .prop_map(move |(means, alpha)| Case {
+                    counts: counts.clone(),
+                    features,
+                    gamma: gamma.clone(),
+                    lambda,
+                    means: Mat::from_fn(DIRECTIONS, c, |i, r| means[r * DIRECTIONS + i]),
+                    alpha,
+                    corrections: if corrected {
+                        Corrections::DegreesOfFreedom
+                    } else {
+                        Corrections::None
+                    },
+                })
+        })
 }
