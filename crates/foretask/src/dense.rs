@@ -9,11 +9,12 @@ use faer::linalg::cholesky::llt::factor;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::{matmul, triangular_solve};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use rayon::prelude::*;
 
 /// All threads of the pool we run in for work of so many multiplications; one for little work, which
 /// waking the others would only delay.
 pub(crate) fn par(multiplications: usize) -> Par {
-    const WORTH_SHARING: usize = 1 << 21;
+    const WORTH_SHARING: usize = 1 << 22;
     if multiplications < WORTH_SHARING {
         Par::Seq
     } else {
@@ -114,6 +115,32 @@ pub(crate) fn solve_lower_transposed(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
     triangular_solve::solve_upper_triangular_in_place(l.transpose(), x, par);
 }
 
+/// Whether a factor is meant as it is or transposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transposed {
+    Yes,
+    No,
+}
+
+/// x ← x L⁻ᵀ or x L⁻¹ for a tall x, whose rows are independent: strips of them are solved in parallel.
+/// Strips have one size, whatever the number of threads, and so the same bits.
+pub(crate) fn solve_lower_right(l: MatRef<'_, f64>, x: MatMut<'_, f64>, transposed: Transposed) {
+    const STRIP: usize = 128;
+    let strips: Vec<MatMut<'_, f64>> = x.par_row_chunks_mut(STRIP).collect();
+    strips.into_par_iter().for_each(|strip| {
+        // x L⁻ᵀ is the transpose of L⁻¹ xᵀ.
+        let strip = strip.transpose_mut();
+        match transposed {
+            Transposed::Yes => {
+                triangular_solve::solve_lower_triangular_in_place(l, strip, Par::Seq)
+            }
+            Transposed::No => {
+                triangular_solve::solve_upper_triangular_in_place(l.transpose(), strip, Par::Seq)
+            }
+        }
+    });
+}
+
 /// x ← (L Lᵀ)⁻¹ x.
 pub(crate) fn solve_cholesky(l: MatRef<'_, f64>, mut x: MatMut<'_, f64>) {
     solve_lower(l, x.as_mut());
@@ -155,8 +182,9 @@ pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)
 }
 
 /// Eigenvalues below this share of the largest are taken for the exact zeros that the theory
-/// promises (one per task, its label shift).
-pub(crate) const NULL_SPACE: f64 = 1e-10;
+/// promises (one per task, its label shift), which rounding leaves near 1e-16. Tasks that hardly share
+/// have real directions down to 1e-11.
+pub(crate) const NULL_SPACE: f64 = 1e-13;
 
 /// The minimum-norm solution x of S x = v for a symmetric positive semi-definite S.
 pub(crate) fn pseudo_solve(s: MatRef<'_, f64>, v: MatRef<'_, f64>) -> Mat<f64> {

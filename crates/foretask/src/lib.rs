@@ -96,3 +96,7 @@ pub use solve::{LeaveOneOut, Scaling, System};
 pub use statistics::Statistics;
 pub use study::Study;
 pub use tasks::{Rows, Tasks};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

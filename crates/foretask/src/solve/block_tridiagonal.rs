@@ -17,7 +17,7 @@ use faer::{Accum, Mat, MatMut, MatRef};
 use crate::dense;
 
 /// Size of the blocks of T.
-const BLOCK: usize = 48;
+const BLOCK: usize = 32;
 
 /// N = Q T Qᵀ.
 #[derive(Debug)]

@@ -17,12 +17,13 @@
 //! ```
 //!
 //! No kp x kp matrix exists. Where the rows of all tasks together are few, the same solution comes
-//! from one n x n system, K = A[t, t'] z·z'/(kp) + I. The cheaper is chosen by counting products:
+//! from one n x n system, K = A\[t, t'\] z·z'/(kp) + I. The cheaper is chosen by counting
+//! multiplications:
 //!
-//! | form | time | memory (doubles) |
+//! | form | multiplications | memory (doubles) |
 //! |---|---|---|
-//! | arrowhead | Σ_i (n_i p² + p³) + p³/3, a task with few rows 2 n_i² p + n_i³/3 + n_i p² | (k + 2) p² |
-//! | one dual | n² p + n³/3 | 2 n² |
+//! | arrowhead | Σ_i (n_i p²/2 + p³/2) + p³/6; a task with few rows 3/2 n_i² p + n_i³/2 + n_i p²/2 | (k + 2) p² |
+//! | one dual | n² p/2 + n³/6 | 2 n² |
 
 mod block_tridiagonal;
 mod factor;
@@ -347,9 +348,12 @@ fn dual_is_cheaper(cells: &Cells, features: usize, blocks: &[Block<'_>]) -> bool
     let n: f64 = counts.iter().sum();
     let arrow: f64 = counts
         .iter()
-        .map(|n| (n * p * p + p.powi(3)).min(2.0 * n * n * p + n.powi(3) / 3.0 + n * p * p))
+        .map(|n| {
+            (0.5 * n * p * p + 0.5 * p.powi(3))
+                .min(1.5 * n * n * p + 0.5 * n.powi(3) + 0.5 * n * p * p)
+        })
         .sum();
-    n * n * p + n.powi(3) / 3.0 < arrow + p.powi(3) / 3.0
+    0.5 * n * n * p + n.powi(3) / 6.0 < arrow + p.powi(3) / 6.0
 }
 
 fn arrow<'a>(

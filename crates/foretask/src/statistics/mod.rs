@@ -83,11 +83,32 @@ impl RowBlock<'_> {
         features: Range<usize>,
         shift: &[f64],
         scale: f64,
+        panel: MatMut<'_, f64>,
+    ) {
+        // Samples are independent; large panels are filled by all threads.
+        const SAMPLES: usize = 64;
+        if panel.nrows() * panel.ncols() < 1 << 16 {
+            return self.pack_part(samples, features, shift, scale, panel);
+        }
+        let parts: Vec<MatMut<'_, f64>> = panel.par_col_chunks_mut(SAMPLES).collect();
+        parts.into_par_iter().enumerate().for_each(|(part, panel)| {
+            let start = samples.start + part * SAMPLES;
+            let own = start..start + panel.ncols();
+            self.pack_part(own, features.clone(), shift, scale, panel);
+        });
+    }
+
+    fn pack_part(
+        &self,
+        samples: Range<usize>,
+        features: Range<usize>,
+        shift: &[f64],
+        scale: f64,
         mut panel: MatMut<'_, f64>,
     ) {
         match self {
             Self::Borrowed { rows, index } => {
-                rows.pack(&index[samples], features, |_| shift, scale, panel)
+                rows.pack(&index[samples], features, |_| shift, scale, panel);
             }
             Self::Owned(rows) => {
                 for (column, sample) in samples.enumerate() {

@@ -298,11 +298,11 @@ impl Theory {
             self.mean[(range.start + class, cell)]
         });
         let mut covariance: Vec<Mat<f64>> = Vec::with_capacity(range.len());
-        for cell in range.clone() {
+        for cell in range {
             // Equal noise in a task means equal covariances.
             match covariance.last() {
-                Some(last) if self.shape.alpha[cell] == self.shape.alpha[range.start] => {
-                    covariance.push(last.clone())
+                Some(last) if self.shape.alpha[cell] == self.shape.alpha[cell - 1] => {
+                    covariance.push(last.clone());
                 }
                 _ => covariance.push(self.covariance(cell)),
             }

@@ -8,6 +8,7 @@
 pub mod generate;
 pub mod golden;
 pub mod oracle;
+pub mod simulation;
 pub mod theory;
 
 use std::collections::BTreeMap;

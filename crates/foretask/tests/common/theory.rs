@@ -131,8 +131,7 @@ pub fn dense(
         own - weights[b] / total
     });
     let centred = means * centre.transpose();
-    let form =
-        |a: usize, m: &Mat<f64>, b: usize| (centred.col(a).transpose() * m * centred.col(b)) as f64;
+    let form = |a: usize, m: &Mat<f64>, b: usize| centred.col(a).transpose() * m * centred.col(b);
     let d = Mat::from_fn(c, c, |a, b| if a == b { delta[a] } else { 0.0 });
     let h = Mat::from_fn(c, c, |a, b| form(a, &part(&r, block(a), block(b)), b));
     let residual = solve(&identity + h * &d, centre);
