@@ -317,24 +317,16 @@ impl<'a> Reduced<'a> {
     /// Fits every coupling of the grid, one γ after the other; `each` takes the fits of a γ and the
     /// share of the work that is done.
     pub(crate) fn grid(&self, grid: &Grid, each: &mut dyn FnMut(Vec<Fitted>, f64)) -> Result<()> {
-        let r = self.target_rows.mean.len();
-        let k = self.blocks.len();
-        let mut sources = Mat::zeros(r, r);
-        if k > 1 {
-            (0..k)
-                .filter(|&task| task != self.target)
-                .for_each(|task| self.blocks[task].add_to(1.0, sources.as_mut()));
-        }
         let gammas = grid.gammas();
         for (step, &g) in gammas.iter().enumerate() {
-            let fitted = self.at_gamma(g, grid, &sources)?;
+            let fitted = self.at_gamma(g, grid)?;
             each(fitted, (step + 1) as f64 / gammas.len() as f64);
         }
         Ok(())
     }
 
     /// All couplings with γ_target = g.
-    fn at_gamma(&self, g: f64, grid: &Grid, sources: &Mat<f64>) -> Result<Vec<Fitted>> {
+    fn at_gamma(&self, g: f64, grid: &Grid) -> Result<Vec<Fitted>> {
         let r = self.target_rows.mean.len();
         let asymmetric = grid.asymmetric.contains(&g);
         let failed = |task: usize| Error::Factorisation {
@@ -357,8 +349,17 @@ impl<'a> Reduced<'a> {
         let mut paths = Vec::new();
         if shares {
             let asymmetric = asymmetric.then(|| {
+                // The scatter of the sources is added up anew: keeping it would cost more memory than
+                // it saves time.
                 let mut sum = sum.clone();
-                sum += sources;
+                for (_, block) in self
+                    .blocks
+                    .iter()
+                    .enumerate()
+                    .filter(|(task, _)| *task != self.target)
+                {
+                    block.add_to(1.0, sum.as_mut());
+                }
                 (sum, self.gathered(&own, |_, right| right.clone()), 0.0)
             });
             let mut right = Vec::new();

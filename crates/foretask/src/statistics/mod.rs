@@ -412,6 +412,9 @@ fn first_order<'r, 'i>(
     }
 }
 
+/// Samples in a panel that is only summed: small, so that even a small cell occupies all threads.
+const SUMMED: usize = 32;
+
 /// Sums a function of panels of samples: panels in parallel, their results added in order.
 fn sum_panels(
     rows: Rows<'_>,
@@ -421,7 +424,7 @@ fn sum_panels(
 ) -> Vec<f64> {
     let p = rows.features();
     let parts: Vec<Vec<f64>> = index
-        .par_chunks(PANEL)
+        .par_chunks(SUMMED)
         .map(|index| {
             let mut panel = Mat::zeros(p, index.len());
             rows.pack(index, 0..p, |_| shift, 1.0, panel.as_mut());
