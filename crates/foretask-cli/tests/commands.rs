@@ -66,6 +66,20 @@ fn the_default_forecast_has_weights_and_candidates() {
     assert!(families.contains(&candidate["family"].as_str().unwrap()));
     assert_eq!(candidate["gamma"].as_array().unwrap().len(), 2);
     assert!(number(&report["relatedness"]["south"]) > 0.5);
+    let roc = report["roc"].as_array().unwrap();
+    assert!(
+        roc.windows(2)
+            .all(|pair| number(&pair[0]["detection"]) <= number(&pair[1]["detection"]))
+    );
+    assert!(number(&roc[0]["false_alarm"]) < 0.01 && number(&roc[50]["false_alarm"]) > 0.99);
+    for class in report["classes"].as_array().unwrap() {
+        let density = report["densities"][class.as_str().unwrap()]
+            .as_array()
+            .unwrap();
+        let step = number(&density[1][0]) - number(&density[0][0]);
+        let mass: f64 = density.iter().map(|point| step * number(&point[1])).sum();
+        assert!((mass - 1.0).abs() < 0.1, "{mass}");
+    }
     let added: Vec<&Value> = (report["learning_curve"].as_array().unwrap().iter())
         .map(|point| &point["added"])
         .collect();

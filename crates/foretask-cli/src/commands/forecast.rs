@@ -1,5 +1,6 @@
 //! `foretask forecast`: what a model will do, before there is one.
 
+use foretask::forecast::Density;
 use foretask::study::{CurvePoint, SourceValue};
 use foretask::{Labels, Settings, Study, Tasks};
 use serde_json::json;
@@ -41,6 +42,12 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     let text = if arguments.report.json {
         let mut report = summary.report();
         report.insert("relatedness".into(), json::relatedness(&relatedness));
+        report.insert("roc".into(), json!(study.forecast().roc(CURVE_POINTS)));
+        let densities: Vec<_> = study.forecast().densities.iter().map(curve_of).collect();
+        report.insert(
+            "densities".into(),
+            json::by_class(summary.classes(), &densities),
+        );
         if let Some(details) = &details {
             report.insert("learning_curve".into(), json!(details.curve));
             report.insert("sources".into(), json!(details.sources));
@@ -66,6 +73,18 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     };
     output::text(arguments.report.output.as_deref(), &text)?;
     Ok(Answer::Yes)
+}
+
+/// Points of a curve in a report, less one.
+const CURVE_POINTS: usize = 50;
+
+/// A density as points from end to end of its range.
+fn curve_of(density: &Density) -> Vec<[f64; 2]> {
+    let (low, high) = density.range();
+    let at = |i: usize| low + (high - low) * i as f64 / CURVE_POINTS as f64;
+    (0..=CURVE_POINTS)
+        .map(|i| [at(i), density.at(at(i))])
+        .collect()
 }
 
 fn details(

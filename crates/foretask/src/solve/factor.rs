@@ -14,7 +14,6 @@ use faer::{Accum, Mat, MatMut, MatRef};
 
 use crate::dense::{self, Transposed};
 use crate::statistics::RowBlock;
-use crate::tasks::PANEL;
 
 /// B_i of one task, ready to be factorised for any γ.
 #[derive(Clone, Debug)]
@@ -48,22 +47,12 @@ impl CentredRows<'_> {
 impl CentredRows<'_> {
     /// Z x/√N, n_i x q, in panels of samples.
     fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let (p, n) = (self.mean.len(), self.rows.len());
-        let mut result = Mat::zeros(n, x.ncols());
-        let mut panel = Mat::zeros(p, PANEL.min(n));
-        for start in (0..n).step_by(PANEL) {
-            let count = PANEL.min(n - start);
-            let mut part = panel.as_mut().subcols_mut(0, count);
-            self.rows.pack(
-                start..start + count,
-                0..p,
-                &self.mean,
-                self.scale,
-                part.as_mut(),
-            );
-            let to = result.as_mut().subrows_mut(start, count);
-            dense::product(to, Accum::Replace, part.transpose(), x, 1.0);
-        }
+        let mut result = Mat::zeros(self.rows.len(), x.ncols());
+        self.rows
+            .for_panels(&self.mean, self.scale, |start, panel| {
+                let to = result.as_mut().subrows_mut(start, panel.ncols());
+                dense::product(to, Accum::Replace, panel.transpose(), x, 1.0);
+            });
         result
     }
 }

@@ -30,7 +30,7 @@ mod factor;
 mod leave_one_out;
 pub(crate) mod path;
 
-use faer::{Accum, Mat};
+use faer::{Accum, Mat, MatRef};
 
 pub use leave_one_out::LeaveOneOut;
 pub(crate) use leave_one_out::correct_mass;
@@ -249,30 +249,16 @@ pub(crate) fn project(rows: Rows<'_>, mean: &[f64], scale: f64, weights: &Mat<f6
 /// weights += strength * Zᵀ a, in panels of samples.
 pub(crate) fn add_weighted_rows(
     block: &CentredRows<'_>,
-    a: faer::MatRef<'_, f64>,
+    a: MatRef<'_, f64>,
     strength: f64,
     weights: &mut Mat<f64>,
 ) {
-    let (p, n) = (block.mean.len(), block.rows.len());
-    let mut panel = Mat::zeros(p, PANEL.min(n));
-    for start in (0..n).step_by(PANEL) {
-        let count = PANEL.min(n - start);
-        let mut part = panel.as_mut().subcols_mut(0, count);
-        block.rows.pack(
-            start..start + count,
-            0..p,
-            &block.mean,
-            block.scale,
-            part.as_mut(),
-        );
-        dense::product(
-            weights.as_mut(),
-            Accum::Add,
-            part.as_ref(),
-            a.subrows(start, count),
-            strength,
-        );
-    }
+    block
+        .rows
+        .for_panels(&block.mean, block.scale, |start, panel| {
+            let a = a.subrows(start, panel.ncols());
+            dense::product(weights.as_mut(), Accum::Add, panel, a, strength);
+        });
 }
 
 /// B_i of every task, as scatter or as rows.

@@ -21,7 +21,7 @@ mod merge;
 use std::ops::Range;
 use std::sync::Arc;
 
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::cells::Cells;
@@ -96,6 +96,24 @@ impl RowBlock<'_> {
             let own = start..start + panel.ncols();
             self.pack_part(own, features.clone(), shift, scale, panel);
         });
+    }
+
+    /// Calls `each` with panels of (x - shift) * scale (features x samples), in order, and the first
+    /// sample of each; no more than one panel exists at a time.
+    pub(crate) fn for_panels(
+        &self,
+        shift: &[f64],
+        scale: f64,
+        mut each: impl FnMut(usize, MatRef<'_, f64>),
+    ) {
+        let (p, n) = (shift.len(), self.len());
+        let mut panel = Mat::zeros(p, PANEL.min(n));
+        for start in (0..n).step_by(PANEL) {
+            let count = PANEL.min(n - start);
+            let mut part = panel.as_mut().subcols_mut(0, count);
+            self.pack(start..start + count, 0..p, shift, scale, part.as_mut());
+            each(start, part.as_ref());
+        }
     }
 
     fn pack_part(
@@ -420,7 +438,7 @@ fn sum_panels(
     rows: Rows<'_>,
     index: &[usize],
     shift: &[f64],
-    of: impl Fn(faer::MatRef<'_, f64>) -> Vec<f64> + Sync,
+    of: impl Fn(MatRef<'_, f64>) -> Vec<f64> + Sync,
 ) -> Vec<f64> {
     let p = rows.features();
     let parts: Vec<Vec<f64>> = index
@@ -483,12 +501,8 @@ fn distance(means: &Mat<f64>, cell: usize, from: &[f64]) -> f64 {
 
 fn scatter_of_rows(rows: &RowBlock<'_>, mean: &[f64], p: usize) -> Mat<f64> {
     let mut scatter = Mat::zeros(p, p);
-    let mut panel = Mat::zeros(p, PANEL.min(rows.len()));
-    for start in (0..rows.len()).step_by(PANEL) {
-        let end = (start + PANEL).min(rows.len());
-        let mut part = panel.as_mut().subcols_mut(0, end - start);
-        rows.pack(start..end, 0..p, mean, 1.0, part.as_mut());
-        dense::add_outer(scatter.as_mut(), part.as_ref(), 1.0);
-    }
+    rows.for_panels(mean, 1.0, |_, panel| {
+        dense::add_outer(scatter.as_mut(), panel, 1.0)
+    });
     scatter
 }

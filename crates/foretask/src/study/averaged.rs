@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::forecast::{Density, Stakes, argmax, from_scores, temperature};
 use crate::model::Decision;
 use crate::rules::families::Family;
-use crate::solve::path::{Grid, Reduced};
 use crate::statistics::Statistics;
 use crate::tune::Tournament;
 
@@ -25,21 +24,7 @@ impl<'a> Roads<'a, '_> {
         coupling: Option<Coupling>,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
-        let class = self.class();
-        let tournament = match &coupling {
-            Some(coupling) => {
-                let fitted = self.fit_at(statistics, coupling)?;
-                Tournament::at(self.cells(), self.target, &class, vec![fitted])
-            }
-            None => {
-                let reduced =
-                    Reduced::new(self.tasks, statistics, self.settings.scaling, self.target)?;
-                let grid = Grid::default_for(self.cells().tasks().len());
-                let tournament = Tournament::run(&reduced, &class, &grid, progress)?;
-                self.space = Some(reduced);
-                tournament
-            }
-        };
+        let tournament = self.tournament(statistics, coupling.as_ref(), progress)?;
         let weights = tournament.weights(|_| true);
         let scores = tournament.cross_fitted(self.settings.seed);
         self.conclude(&tournament, &weights, scores, coupling)

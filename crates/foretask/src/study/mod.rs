@@ -27,10 +27,11 @@ use crate::model::{Decision, Description, Model};
 use crate::rules::families::Family;
 use crate::settings::{Evidence, Labels, Settings};
 use crate::solve::System;
-use crate::solve::path::{Fitted, GridPoint, Reduced};
+use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
 use crate::statistics::Statistics;
 use crate::tasks::Tasks;
 use crate::theory::{Corrections, Theory, gram};
+use crate::tune::Tournament;
 
 /// How a rule's scores are made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -351,6 +352,30 @@ impl<'a> Roads<'a, '_> {
 
     fn coupling_of(&self, point: GridPoint) -> Result<Coupling> {
         point.coupling(self.cells().tasks().len(), self.target)
+    }
+
+    /// All candidates: at the coupling given, or on the whole grid.
+    fn tournament(
+        &mut self,
+        statistics: Statistics<'a>,
+        coupling: Option<&Coupling>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Tournament> {
+        let class = self.class();
+        if let Some(coupling) = coupling {
+            let fitted = self.fit_at(statistics, coupling)?;
+            return Ok(Tournament::at(
+                self.cells(),
+                self.target,
+                &class,
+                vec![fitted],
+            ));
+        }
+        let reduced = Reduced::new(self.tasks, statistics, self.settings.scaling, self.target)?;
+        let grid = Grid::default_for(self.cells().tasks().len());
+        let tournament = Tournament::run(&reduced, &class, &grid, progress)?;
+        self.space = Some(reduced);
+        Ok(tournament)
     }
 
     /// The target's fit at one given coupling.

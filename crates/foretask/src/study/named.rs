@@ -15,10 +15,10 @@ use crate::rules::binary::{BinaryRule, ScoreLaw, alone_labels, classical_labels,
 use crate::rules::families::Family;
 use crate::settings::{Evidence, Labels};
 use crate::solve::correct_mass;
-use crate::solve::path::{Grid, Reduced};
+use crate::solve::path::Grid;
 use crate::statistics::Statistics;
 use crate::theory::gram;
-use crate::tune::{FOLDS, Tournament, folds};
+use crate::tune::{FOLDS, folds};
 
 impl<'a> Roads<'a, '_> {
     /// Named labels by leave-one-out.
@@ -29,22 +29,7 @@ impl<'a> Roads<'a, '_> {
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let class = self.class();
-        let tournament = match &coupling {
-            Some(coupling) => Tournament::at(
-                self.cells(),
-                self.target,
-                &class,
-                vec![self.fit_at(statistics, coupling)?],
-            ),
-            None => {
-                let reduced =
-                    Reduced::new(self.tasks, statistics, self.settings.scaling, self.target)?;
-                let grid = Grid::default_for(self.cells().tasks().len());
-                let tournament = Tournament::run(&reduced, &class, &grid, progress)?;
-                self.space = Some(reduced);
-                tournament
-            }
-        };
+        let tournament = self.tournament(statistics, coupling.as_ref(), progress)?;
         let wanted = match self.settings.labels {
             Labels::Classical => Some(Family::Classical),
             Labels::Alone => Some(Family::Alone),
