@@ -5,6 +5,7 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // each test binary uses its own part; a failure here is a failed test
 
+pub mod drawn;
 pub mod generate;
 pub mod golden;
 pub mod oracle;
