@@ -57,6 +57,39 @@ pub enum Error {
         class: String,
     },
 
+    /// A class has not enough in it for a covariance of its own.
+    #[error("class '{class}' of task '{task}' {why}; use --theory pooled")]
+    NoCovariance {
+        /// The task.
+        task: String,
+        /// The class.
+        class: String,
+        /// What it lacks.
+        why: &'static str,
+    },
+    /// Covariances of so many features would not fit into memory.
+    #[error(
+        "the covariances of {classes} classes with {features} features need {gigabytes:.1} GB; at most {most} features are taken (use --theory pooled)"
+    )]
+    TooManyFeatures {
+        /// Features found.
+        features: usize,
+        /// Features that are taken.
+        most: usize,
+        /// Classes of all tasks.
+        classes: usize,
+        /// Memory needed.
+        gigabytes: f64,
+    },
+    /// A matrix given to the theory is not what it has to be.
+    #[error("{name}: {why}")]
+    Matrix {
+        /// Which matrix.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+
     // Settings.
     /// No task of that name.
     #[error("there is no task '{name}'; the tasks are: {}", list(known))]

@@ -6,7 +6,7 @@
 
 use faer::Mat;
 
-use super::{Corrections, Means, Theory, identity_minus};
+use super::{Corrections, Spread, Theory, identity_minus};
 use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
@@ -39,12 +39,16 @@ pub fn gradient(
     let theory = Theory::spherical(cells, features, coupling, gram, None, Corrections::None)?;
     let (c, k) = (cells.len(), cells.tasks().len());
     let task = |cell: usize| cells.task_of(cell);
-    let Means::Gram(gram) = &theory.means else {
+    let Spread::Directions(directions) = &theory.spread else {
         return Ok(Gradient::empty());
     };
-    let r = Mat::from_fn(k, k, |a, b| theory.shape.r(coupling, 0, a, b));
+    let Some(gram) = directions.gram() else {
+        return Ok(Gradient::empty());
+    };
+    let problem = &theory.problem;
+    let r = Mat::from_fn(k, k, |a, b| directions.r(problem, 0, a, b));
     let d: Vec<f64> = (0..c)
-        .map(|s| cells.count(s) as f64 / (theory.normaliser * (1.0 + theory.tau[s]).powi(2)))
+        .map(|s| problem.counts[s] / (problem.normaliser * (1.0 + theory.tau[s]).powi(2)))
         .collect();
     let column = |values: &[f64]| Mat::from_fn(values.len(), 1, |i, _| values[i]);
     let solve = |matrix: &Mat<f64>, values: &[f64]| -> Vec<f64> {

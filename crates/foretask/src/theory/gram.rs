@@ -68,7 +68,7 @@ pub fn unbiased(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
 }
 
 /// tr Σ̂_r; a cell of one sample borrows from its task, a task of such cells from all.
-fn trace_of_covariance(statistics: &Statistics<'_>, scales: &[f64], cell: usize) -> f64 {
+pub(super) fn trace_of_covariance(statistics: &Statistics<'_>, scales: &[f64], cell: usize) -> f64 {
     let cells = statistics.cells();
     let within =
         |cell: usize| statistics.within_traces()[cell] / scales[cells.task_of(cell)].powi(2);

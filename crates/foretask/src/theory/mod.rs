@@ -1,36 +1,50 @@
 //! What mean and covariance the responses of a new sample will have, before anything is trained.
 //!
 //! For n and p large and of one order, the responses of a sample of cell q concentrate: their mean
-//! is row q of a C x C matrix and their covariance Cov_q (THEORY 4). This module treats cells with
-//! covariances Σ_r = α_r Σ of one common shape: isotropic data (Σ = I, α = 1), spherical classes
-//! (Σ = I), and one pooled covariance. Everything is then C x C:
+//! is row q of a C x C matrix and their covariance Cov_q (THEORY 4). With Σ_r the covariance of
+//! cell r, one of task i,
 //!
 //! ```text
-//! δ_r = n_r/(kp (1 + τ_r)),   τ_r = (1/kp) tr(Σ_r R_ii),   R = (A⁻¹ + diag(β))⁻¹ per direction,
+//! δ_r = n_r/(kp (1 + τ_r)),   τ_r = (1/kp) tr(Σ_r R_ii),   R = (A⁻¹ ⊗ I + diag(Σ_r δ_r Σ_r))⁻¹,
 //! T_rs = (1/kp) tr(Σ_s R_ts,tr Σ_r R_tr,ts),   J = T diag(d),   κ = J (I - J)⁻¹,
 //! P = (I + H' D)⁻¹ C,   Mean = I - P,   Cov_q = Pᵀ [diag(κ_q) + D (W'_q + Σ_s κ_qs W'_s) D] P.
 //! ```
 //!
-//! The fixed point for τ is solved by Newton's method from above, which decreases monotonically to
-//! the only solution (the map is increasing, concave and scalable). No step divides by a count, a γ
-//! or λ. Two finite-size corrections are built in: task centring costs a degree of freedom, so noise
-//! counts are n_r (n_i - 1)/n_i; and errors use [`crate::moments::centre_noise`].
+//! | covariances | constructor | time |
+//! |---|---|---|
+//! | Σ_r = α_r I | [`Theory::spherical`] | O(C³): microseconds |
+//! | Σ_r = α_r Σ | [`Theory::common`] | O(L C² + C³) for L distinct eigenvalues |
+//! | Σ_r diagonal in one basis | [`Theory::diagonal`] | the same |
+//! | any | [`Theory::general`] | about 14 k + C k products of p x p matrices |
 //!
-//! Time O(L k² + C³) for L distinct eigenvalues (L = 1 when isotropic): microseconds.
+//! No step divides by a count, a γ or λ. Finite-size corrections are built in ([`Corrections`]), and
+//! errors use [`crate::moments::centre_noise`].
 
+pub mod covariance;
+mod directions;
+mod fixed_point;
+mod general;
 mod gradient;
 pub mod gram;
+pub mod pairs;
 mod pooled;
+mod sample_means;
 
 use faer::Mat;
 
+pub use covariance::Covariances;
+use directions::{Directions, Means};
+use fixed_point::Fixed;
+use general::Blocks;
 pub use gradient::{Gradient, gradient};
 pub(crate) use pooled::pooled;
+pub use pooled::{Contrasts, pooled_shape};
+use sample_means::SampleMeans;
 
 use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::moments::Moments;
 
 /// Which finite-size corrections to make.
@@ -38,18 +52,23 @@ use crate::moments::Moments;
 pub enum Corrections {
     /// The leading order as written in the paper, for comparison.
     None,
-    /// Task centring costs one degree of freedom (THEORY 4.5).
+    /// Task centring costs one degree of freedom: noise counts are n_r (n_i - 1)/n_i (THEORY 4.5).
     DegreesOfFreedom,
+    /// That, and the class means given are averages of the n_r samples, whose own noise is taken out
+    /// of H' and W' (THEORY 7.3). Where little is left, what remains may be negative: the positive
+    /// part is kept, so that means and covariances are always possible ones.
+    SampleMeans,
+    /// The same without the positive part: H' and W' are unbiased, but covariances may be negative.
+    /// For comparison.
+    UnbiasedSampleMeans,
 }
 
 /// The theory at one coupling.
 #[derive(Clone, Debug)]
 pub struct Theory {
-    cells: Cells,
-    normaliser: f64,
-    coupling: Coupling,
-    shape: Shape,
-    means: Means,
+    problem: Problem,
+    spread: Spread,
+    sample_means: Option<SampleMeans>,
     /// τ_r.
     pub tau: Vec<f64>,
     /// δ_r.
@@ -70,7 +89,7 @@ pub struct Theory {
     residual: Mat<f64>,
     /// C, the δ-weighted task centring.
     pub centring: Mat<f64>,
-    /// Newton steps taken.
+    /// How often the fixed point's map was evaluated.
     pub iterations: usize,
 }
 
@@ -87,23 +106,83 @@ pub struct Common {
     pub means: Mat<f64>,
 }
 
-/// The common shape Σ by its distinct eigenvalues, and the multiples α_r.
+/// Cells whose covariances are diagonal in one basis, Σ_r = U diag(variances of r) Uᵀ.
 #[derive(Clone, Debug)]
-struct Shape {
-    values: Vec<f64>,
-    multiplicity: Vec<f64>,
-    alpha: Vec<f64>,
-    /// f_i per direction (L x k) and h per direction: R_ab = 1{a=b} γ_a f_a + λ f_a f_b/h.
-    f: Mat<f64>,
-    h: Vec<f64>,
+pub struct Diagonal {
+    /// One row per direction, one column per cell.
+    pub variances: Mat<f64>,
+    /// How many features each direction stands for; they sum to the number of features.
+    pub multiplicity: Vec<f64>,
+    /// Class means in the basis U, one row per direction, one column per cell.
+    pub means: Mat<f64>,
 }
 
-/// Centred class means: their inner products (isotropic), or their coordinates in the eigenbasis of
-/// Σ (L x C).
+/// All that the theory is a function of, beside means and covariances.
 #[derive(Clone, Debug)]
-enum Means {
-    Gram(Mat<f64>),
-    Coordinates(Mat<f64>),
+struct Problem {
+    cells: Cells,
+    coupling: Coupling,
+    /// kp.
+    normaliser: f64,
+    /// n_r.
+    counts: Vec<f64>,
+    /// n_r less what centring costs.
+    noise_counts: Vec<f64>,
+}
+
+/// Covariances of some form, as the fixed point and the moments see them.
+trait Shape {
+    /// Makes R for these τ.
+    fn resolve(&mut self, problem: &Problem, tau: &[f64]) -> Result<()>;
+
+    /// (1/kp) tr(Σ_r R_ii).
+    fn map(&self, problem: &Problem) -> Vec<f64>;
+
+    /// T.
+    fn traces(&self, problem: &Problem) -> Mat<f64>;
+
+    /// H'_rs = μ_rᵀ R_ab μ_s of the means centred by C, and what the W' are made of.
+    fn align(self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread);
+}
+
+/// W'_q,rs = μ_rᵀ R_{r,q} Σ_q R_{q,s} μ_s of every cell q.
+#[derive(Clone, Debug)]
+enum Spread {
+    /// To be summed over directions on demand.
+    Directions(Directions),
+    /// The distinct ones, and which is a cell's.
+    Each {
+        distinct: Vec<Mat<f64>>,
+        of_cell: Vec<usize>,
+    },
+}
+
+impl Spread {
+    /// Σ_s coefficient_s W'_s.
+    fn sum(&self, problem: &Problem, coefficients: &[f64]) -> Mat<f64> {
+        match self {
+            Self::Directions(directions) => directions.spread(problem, coefficients),
+            Self::Each { distinct, of_cell } => {
+                let c = coefficients.len();
+                let mut weights = vec![0.0; distinct.len()];
+                for (cell, &own) in of_cell.iter().enumerate() {
+                    weights[own] += coefficients[cell];
+                }
+                Mat::from_fn(c, c, |r, s| {
+                    let terms = distinct.iter().zip(&weights);
+                    terms.map(|(spread, weight)| weight * spread[(r, s)]).sum()
+                })
+            }
+        }
+    }
+
+    /// Whether two cells of a task have one covariance, and so one Cov.
+    fn alike(&self, a: usize, b: usize) -> bool {
+        match self {
+            Self::Directions(directions) => directions.alike(a, b),
+            Self::Each { of_cell, .. } => of_cell[a] == of_cell[b],
+        }
+    }
 }
 
 impl Theory {
@@ -120,25 +199,20 @@ impl Theory {
         alpha: Option<&[f64]>,
         corrections: Corrections,
     ) -> Result<Self> {
-        let shape = Shape::new(
-            vec![1.0],
+        let problem = Problem::new(cells, features, coupling, corrections)?;
+        let variance = |cell: usize| alpha.map_or(1.0, |alpha| alpha[cell]);
+        let directions = Directions::new(
+            Mat::from_fn(cells.len(), 1, |cell, _| variance(cell)),
             vec![features as f64],
-            alpha.map_or_else(|| vec![1.0; cells.len()], <[f64]>::to_vec),
-        );
-        Self::new(
-            cells,
-            features,
-            coupling,
-            shape,
             Means::Gram(gram.clone()),
-            corrections,
-        )
+        );
+        Self::in_directions(problem, directions, corrections)
     }
 
     /// One covariance shape for all cells.
     ///
     /// # Errors
-    /// If the coupling has not one γ per task.
+    /// If the coupling has not one γ per task, or the parts of `common` do not fit together.
     pub fn common(
         cells: &Cells,
         features: usize,
@@ -146,103 +220,141 @@ impl Theory {
         common: &Common,
         corrections: Corrections,
     ) -> Result<Self> {
-        let shape = Shape::new(
-            common.values.clone(),
-            common.multiplicity.clone(),
-            common.alpha.clone(),
-        );
-        Self::new(
-            cells,
-            features,
-            coupling,
-            shape,
-            Means::Coordinates(common.means.clone()),
-            corrections,
-        )
+        check(
+            "values of alpha (one per cell)",
+            cells.len(),
+            common.alpha.len(),
+        )?;
+        let diagonal = Diagonal {
+            variances: Mat::from_fn(common.values.len(), cells.len(), |l, cell| {
+                common.alpha[cell] * common.values[l]
+            }),
+            multiplicity: common.multiplicity.clone(),
+            means: common.means.clone(),
+        };
+        Self::diagonal(cells, features, coupling, &diagonal, corrections)
     }
 
-    fn new(
+    /// Covariances that are diagonal in one basis.
+    ///
+    /// # Errors
+    /// If the coupling has not one γ per task, or the parts of `diagonal` do not fit together.
+    pub fn diagonal(
         cells: &Cells,
         features: usize,
         coupling: &Coupling,
-        mut shape: Shape,
-        means: Means,
+        diagonal: &Diagonal,
         corrections: Corrections,
     ) -> Result<Self> {
-        let k = cells.tasks().len();
-        coupling.check(k)?;
-        let c = cells.len();
-        let normaliser = (k * features) as f64;
-        let counts: Vec<f64> = (0..c).map(|cell| cells.count(cell) as f64).collect();
-        let noise_counts: Vec<f64> = (0..c)
-            .map(|cell| {
-                let n = cells.samples(cells.task_of(cell)) as f64;
-                counts[cell]
-                    * if corrections == Corrections::None {
-                        1.0
-                    } else {
-                        (n - 1.0) / n
-                    }
-            })
-            .collect();
+        let problem = Problem::new(cells, features, coupling, corrections)?;
+        let (variances, means) = (&diagonal.variances, &diagonal.means);
+        let directions = diagonal.multiplicity.len();
+        check(
+            "columns of variances (one per cell)",
+            cells.len(),
+            variances.ncols(),
+        )?;
+        check(
+            "rows of variances (one per direction)",
+            directions,
+            variances.nrows(),
+        )?;
+        check(
+            "columns of means (one per cell)",
+            cells.len(),
+            means.ncols(),
+        )?;
+        check(
+            "rows of means (one per direction)",
+            directions,
+            means.nrows(),
+        )?;
+        let directions = Directions::new(
+            variances.transpose().to_owned(),
+            diagonal.multiplicity.clone(),
+            Means::Coordinates(means.clone()),
+        );
+        Self::in_directions(problem, directions, corrections)
+    }
 
-        // τ by Newton from above.
-        let mut tau: Vec<f64> = (0..c)
-            .map(|cell| {
-                let trace: f64 = shape
-                    .values
-                    .iter()
-                    .zip(&shape.multiplicity)
-                    .map(|(e, w)| e * w)
-                    .sum();
-                (coupling.gamma()[cells.task_of(cell)] + coupling.lambda())
-                    * shape.alpha[cell]
-                    * trace
-                    / normaliser
-            })
-            .collect();
-        let mut iterations = 0;
-        let (traces, jacobian) = loop {
-            iterations += 1;
-            shape.resolve(cells, coupling, normaliser, &noise_counts, &tau);
-            let traces = shape.traces(cells, coupling, normaliser);
-            let jacobian = Mat::from_fn(c, c, |r, s| {
-                traces[(r, s)] * noise_counts[s] / (normaliser * (1.0 + tau[s]).powi(2))
-            });
-            let mapped = shape.map(cells, coupling, normaliser);
-            let difference = Mat::from_fn(c, 1, |r, _| mapped[r] - tau[r]);
-            let step =
-                dense::solve_general(identity_minus(&jacobian).as_ref(), difference.as_ref());
-            let mut change = 0.0_f64;
-            for r in 0..c {
-                let next = (tau[r] + step[(r, 0)]).max(0.0);
-                change = change.max((next - tau[r]).abs() / next.max(1e-12));
-                tau[r] = next;
-            }
-            if change < TAU_TOLERANCE || iterations == MOST_ITERATIONS {
-                break (traces, jacobian);
-            }
-        };
+    /// Any covariances. `means` holds the class means, one a column (p x C).
+    ///
+    /// With p x p products as the unit, each evaluation of the fixed point's map costs k times a
+    /// Cholesky factorisation (1/6), an inverse (1/3) and two half products, and one factorisation
+    /// more; about nine are needed. The second-order traces cost C k + k(k - 1)/2 products, once.
+    /// Memory 2 k + m + 4 matrices of p x p beside the covariances, for m classes a task. Covariances
+    /// that are multiples of one matrix, or all diagonal, take the shorter ways of
+    /// [`Theory::spherical`], [`Theory::common`] and [`Theory::diagonal`].
+    ///
+    /// # Errors
+    /// If the coupling has not one γ per task, the sizes differ, a mean is not finite, or values are
+    /// so large that a factorisation overflows.
+    pub fn general(
+        cells: &Cells,
+        coupling: &Coupling,
+        covariances: &Covariances,
+        means: &Mat<f64>,
+        corrections: Corrections,
+    ) -> Result<Self> {
+        let features = covariances.features();
+        check(
+            "covariances (one per cell)",
+            cells.len(),
+            covariances.cells(),
+        )?;
+        check(
+            "columns of means (one per cell)",
+            cells.len(),
+            means.ncols(),
+        )?;
+        check("rows of means (one per feature)", features, means.nrows())?;
+        covariance::check_finite("the class means", means)?;
+        let problem = Problem::new(cells, features, coupling, corrections)?;
+        match covariances.directions(cells, means) {
+            Some(directions) => Self::in_directions(problem, directions, corrections),
+            None => Self::in_blocks(problem, covariances, means, corrections),
+        }
+    }
 
+    fn in_directions(
+        problem: Problem,
+        mut directions: Directions,
+        corrections: Corrections,
+    ) -> Result<Self> {
+        let fixed = fixed_point::newton(&problem, &mut directions)?;
+        Ok(Self::new(problem, directions, fixed, corrections))
+    }
+
+    fn in_blocks(
+        problem: Problem,
+        covariances: &Covariances,
+        means: &Mat<f64>,
+        corrections: Corrections,
+    ) -> Result<Self> {
+        let start = fixed_point::newton(&problem, &mut covariances.surrogate())?;
+        let mut blocks = Blocks::new(&problem, covariances, means);
+        let fixed = fixed_point::broyden(&problem, &mut blocks, start)?;
+        Ok(Self::new(problem, blocks, fixed, corrections))
+    }
+
+    fn new(problem: Problem, shape: impl Shape, fixed: Fixed, corrections: Corrections) -> Self {
+        let Fixed {
+            tau,
+            traces,
+            iterations,
+        } = fixed;
+        let c = problem.counts.len();
         let delta: Vec<f64> = (0..c)
-            .map(|r| counts[r] / (normaliser * (1.0 + tau[r])))
+            .map(|r| problem.counts[r] / (problem.normaliser * (1.0 + tau[r])))
             .collect();
-        let centring = centring(cells, &delta);
-        let means = match means {
-            Means::Gram(gram) => Means::Gram(dense::times(
-                dense::times(centring.as_ref(), gram.as_ref()).as_ref(),
-                centring.transpose(),
-            )),
-            Means::Coordinates(means) => {
-                Means::Coordinates(dense::times(means.as_ref(), centring.transpose()))
-            }
-        };
-        let alignment = shape.alignment(cells, coupling, &means);
+        let centring = centring(&problem.cells, &delta);
+        let (mut alignment, spread) = shape.align(&problem, &centring);
+        let sample_means =
+            SampleMeans::correct(&problem, corrections, &tau, &centring, &mut alignment);
 
+        let jacobian = problem.weighted(&traces, &problem.noise_counts, &tau);
         let propagate = identity_minus(&jacobian);
-        let residual_weights = Mat::from_fn(c, c, |r, s| {
-            traces[(r, s)] * counts[s] / (normaliser * (1.0 + tau[s]).powi(2))
-        });
+        let residual_weights = problem.weighted(&traces, &problem.counts, &tau);
         let kappa = dense::solve_general(propagate.as_ref(), jacobian.as_ref());
         let kappa_residual = dense::solve_general(propagate.as_ref(), residual_weights.as_ref());
         let system = Mat::from_fn(c, c, |r, s| {
@@ -250,12 +362,10 @@ impl Theory {
         });
         let residual = dense::solve_general(system.as_ref(), centring.as_ref());
         let mean = identity_minus(&residual);
-        Ok(Self {
-            cells: cells.clone(),
-            normaliser,
-            coupling: coupling.clone(),
-            shape,
-            means,
+        Self {
+            problem,
+            spread,
+            sample_means,
             tau,
             delta,
             traces,
@@ -267,18 +377,19 @@ impl Theory {
             residual,
             centring,
             iterations,
-        })
+        }
     }
 
     /// Cov_q: the covariance of the responses of a sample of a cell (C x C).
     pub fn covariance(&self, cell: usize) -> Mat<f64> {
-        let c = self.cells.len();
+        let c = self.delta.len();
         let coefficients: Vec<f64> = (0..c)
             .map(|s| self.kappa[(cell, s)] + f64::from(u8::from(s == cell)))
             .collect();
-        let spread = self
-            .shape
-            .spread(&self.cells, &self.coupling, &self.means, &coefficients);
+        let mut spread = self.spread.sum(&self.problem, &coefficients);
+        if let Some(sample_means) = &self.sample_means {
+            sample_means.correct_spread(&self.centring, &self.traces, &coefficients, &mut spread);
+        }
         let inner = Mat::from_fn(c, c, |r, s| {
             let noise = if r == s {
                 self.kappa_residual[(cell, s)]
@@ -293,17 +404,15 @@ impl Theory {
 
     /// The moments of the target's classes.
     pub fn moments(&self, target: usize) -> Moments {
-        let range = self.cells.of_task(target);
-        let mean = Mat::from_fn(range.len(), self.cells.len(), |class, cell| {
+        let cells = &self.problem.cells;
+        let range = cells.of_task(target);
+        let mean = Mat::from_fn(range.len(), cells.len(), |class, cell| {
             self.mean[(range.start + class, cell)]
         });
         let mut covariance: Vec<Mat<f64>> = Vec::with_capacity(range.len());
         for cell in range {
-            // Equal noise in a task means equal covariances.
             match covariance.last() {
-                Some(last) if self.shape.alpha[cell] == self.shape.alpha[cell - 1] => {
-                    covariance.push(last.clone());
-                }
+                Some(last) if self.spread.alike(cell, cell - 1) => covariance.push(last.clone()),
                 _ => covariance.push(self.covariance(cell)),
             }
         }
@@ -311,10 +420,74 @@ impl Theory {
     }
 }
 
-/// Relative change of τ at which Newton's method has converged.
-const TAU_TOLERANCE: f64 = 1e-13;
-/// Ten are enough for couplings from 1e-3 to 1e4; this bound only guards against overflow.
-const MOST_ITERATIONS: usize = 100;
+impl Problem {
+    fn new(
+        cells: &Cells,
+        features: usize,
+        coupling: &Coupling,
+        corrections: Corrections,
+    ) -> Result<Self> {
+        let k = cells.tasks().len();
+        coupling.check(k)?;
+        let counts: Vec<f64> = (0..cells.len())
+            .map(|cell| cells.count(cell) as f64)
+            .collect();
+        let noise_counts = (0..cells.len())
+            .map(|cell| {
+                let n = cells.samples(cells.task_of(cell)) as f64;
+                let kept = match corrections {
+                    Corrections::None => 1.0,
+                    _ => (n - 1.0) / n,
+                };
+                counts[cell] * kept
+            })
+            .collect();
+        Ok(Self {
+            cells: cells.clone(),
+            coupling: coupling.clone(),
+            normaliser: (k * features) as f64,
+            counts,
+            noise_counts,
+        })
+    }
+
+    fn tasks(&self) -> usize {
+        self.cells.tasks().len()
+    }
+
+    /// A factorisation that finite values of reasonable size do not let fail.
+    fn overflow(&self, task: usize) -> Error {
+        Error::Factorisation {
+            task: self.cells.tasks()[task].name.clone(),
+        }
+    }
+
+    /// The δ_r that make up R; zero for τ = ∞.
+    fn strengths(&self, tau: &[f64]) -> Vec<f64> {
+        (0..tau.len())
+            .map(|r| self.noise_counts[r] / (self.normaliser * (1.0 + tau[r])))
+            .collect()
+    }
+
+    /// T diag(d) with d_s = n_s/(kp (1 + τ_s)²).
+    fn weighted(&self, traces: &Mat<f64>, counts: &[f64], tau: &[f64]) -> Mat<f64> {
+        Mat::from_fn(tau.len(), tau.len(), |r, s| {
+            traces[(r, s)] * counts[s] / (self.normaliser * (1.0 + tau[s]).powi(2))
+        })
+    }
+}
+
+fn check(what: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got {
+        Ok(())
+    } else {
+        Err(Error::Shape {
+            what,
+            expected,
+            got,
+        })
+    }
+}
 
 fn identity_minus(a: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| {
@@ -336,163 +509,4 @@ fn centring(cells: &Cells, weights: &[f64]) -> Mat<f64> {
         }
     }
     centring
-}
-
-impl Shape {
-    fn new(values: Vec<f64>, multiplicity: Vec<f64>, alpha: Vec<f64>) -> Self {
-        Self {
-            values,
-            multiplicity,
-            alpha,
-            f: Mat::new(),
-            h: Vec::new(),
-        }
-    }
-
-    /// R per direction for the current τ.
-    fn resolve(
-        &mut self,
-        cells: &Cells,
-        coupling: &Coupling,
-        normaliser: f64,
-        noise_counts: &[f64],
-        tau: &[f64],
-    ) {
-        let k = cells.tasks().len();
-        let strength: Vec<f64> = (0..k)
-            .map(|task| {
-                cells
-                    .of_task(task)
-                    .map(|r| noise_counts[r] / (normaliser * (1.0 + tau[r])) * self.alpha[r])
-                    .sum()
-            })
-            .collect();
-        self.f = Mat::from_fn(self.values.len(), k, |l, task| {
-            1.0 / (1.0 + coupling.gamma()[task] * strength[task] * self.values[l])
-        });
-        self.h = (0..self.values.len())
-            .map(|l| {
-                1.0 + coupling.lambda()
-                    * (0..k)
-                        .map(|task| self.f[(l, task)] * strength[task] * self.values[l])
-                        .sum::<f64>()
-            })
-            .collect();
-    }
-
-    fn r(&self, coupling: &Coupling, l: usize, a: usize, b: usize) -> f64 {
-        let own = if a == b {
-            coupling.gamma()[a] * self.f[(l, a)]
-        } else {
-            0.0
-        };
-        own + coupling.lambda() * self.f[(l, a)] * self.f[(l, b)] / self.h[l]
-    }
-
-    /// (1/kp) tr(Σ_r R_ii).
-    fn map(&self, cells: &Cells, coupling: &Coupling, normaliser: f64) -> Vec<f64> {
-        let by_task: Vec<f64> = (0..cells.tasks().len())
-            .map(|a| {
-                (0..self.values.len())
-                    .map(|l| self.multiplicity[l] * self.values[l] * self.r(coupling, l, a, a))
-                    .sum::<f64>()
-                    / normaliser
-            })
-            .collect();
-        (0..cells.len())
-            .map(|cell| self.alpha[cell] * by_task[cells.task_of(cell)])
-            .collect()
-    }
-
-    /// T.
-    fn traces(&self, cells: &Cells, coupling: &Coupling, normaliser: f64) -> Mat<f64> {
-        let k = cells.tasks().len();
-        let mut by_task = Mat::zeros(k, k);
-        for a in 0..k {
-            for b in a..k {
-                let trace: f64 = (0..self.values.len())
-                    .map(|l| {
-                        self.multiplicity[l] * (self.values[l] * self.r(coupling, l, a, b)).powi(2)
-                    })
-                    .sum();
-                by_task[(a, b)] = trace / normaliser;
-                by_task[(b, a)] = trace / normaliser;
-            }
-        }
-        Mat::from_fn(cells.len(), cells.len(), |r, s| {
-            self.alpha[r] * self.alpha[s] * by_task[(cells.task_of(r), cells.task_of(s))]
-        })
-    }
-
-    /// H'_rs = μ_rᵀ R_ab μ_s.
-    fn alignment(&self, cells: &Cells, coupling: &Coupling, means: &Means) -> Mat<f64> {
-        let c = cells.len();
-        match means {
-            Means::Gram(gram) => Mat::from_fn(c, c, |r, s| {
-                self.r(coupling, 0, cells.task_of(r), cells.task_of(s)) * gram[(r, s)]
-            }),
-            Means::Coordinates(means) => {
-                self.weighted(cells, means, |l, a, b| self.r(coupling, l, a, b))
-            }
-        }
-    }
-
-    /// Σ_s coefficient_s W'_s with W'_q,rs = μ_rᵀ R_{r,q} Σ_q R_{q,s} μ_s.
-    fn spread(
-        &self,
-        cells: &Cells,
-        coupling: &Coupling,
-        means: &Means,
-        coefficients: &[f64],
-    ) -> Mat<f64> {
-        let (c, k) = (cells.len(), cells.tasks().len());
-        let strength: Vec<f64> = (0..k)
-            .map(|task| {
-                cells
-                    .of_task(task)
-                    .map(|s| coefficients[s] * self.alpha[s])
-                    .sum()
-            })
-            .collect();
-        let through = |l: usize, a: usize, b: usize| -> f64 {
-            (0..k)
-                .map(|q| strength[q] * self.r(coupling, l, a, q) * self.r(coupling, l, q, b))
-                .sum()
-        };
-        match means {
-            Means::Gram(gram) => {
-                let by_task = Mat::from_fn(k, k, |a, b| through(0, a, b));
-                Mat::from_fn(c, c, |r, s| {
-                    by_task[(cells.task_of(r), cells.task_of(s))] * gram[(r, s)]
-                })
-            }
-            Means::Coordinates(means) => {
-                self.weighted(cells, means, |l, a, b| self.values[l] * through(l, a, b))
-            }
-        }
-    }
-
-    /// The sum over directions l of weight(l, a, b) times the l-th coordinates of μ_r and μ_s.
-    fn weighted(
-        &self,
-        cells: &Cells,
-        means: &Mat<f64>,
-        weight: impl Fn(usize, usize, usize) -> f64,
-    ) -> Mat<f64> {
-        let (c, k) = (cells.len(), cells.tasks().len());
-        let mut sum = Mat::zeros(c, c);
-        for l in 0..self.values.len() {
-            for a in 0..k {
-                for b in 0..k {
-                    let weight = weight(l, a, b);
-                    for r in cells.of_task(a) {
-                        for s in cells.of_task(b) {
-                            sum[(r, s)] += weight * means[(l, r)] * means[(l, s)];
-                        }
-                    }
-                }
-            }
-        }
-        sum
-    }
 }

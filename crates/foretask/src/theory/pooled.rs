@@ -1,22 +1,69 @@
 //! One covariance for all classes of all tasks, estimated from the data at hand.
 //!
 //! The within-class scatter of all (scaled) tasks is pooled and its spectrum pulled toward the mean
-//! by the oracle-approximating rule (OAS). Class contrasts are shrunk by what noise alone would give
-//! them (RECIPE S7). The theory built on it is good for *relative* statements, such as how the
-//! separation grows with the number of labels; its absolute errors are not to be trusted.
+//! by the oracle-approximating rule (OAS). The theory built on it is good for *relative* statements,
+//! such as how the separation grows with the number of labels; its absolute errors are not to be
+//! trusted.
 //!
 //! Time one eigen-decomposition of size r = min(n, p); memory 2 r² doubles.
 
 use faer::Mat;
 
-use super::Common;
+use super::{Common, covariance};
+use crate::cells::Cells;
 use crate::dense;
+use crate::error::Result;
+use crate::solve::Scaling;
 use crate::solve::path::Reduced;
+use crate::statistics::Statistics;
+use crate::tasks::Tasks;
+
+/// What is taken for the differences between class means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contrasts {
+    /// Those of the sample means, to be used with [`super::Corrections::SampleMeans`].
+    Raw,
+    /// Those of the sample means, shrunk by what noise alone would give them (RECIPE S7).
+    Shrunk,
+}
 
 /// Contrasts keep at least this share of their squared length.
 const LEAST_CONTRAST: f64 = 0.05;
 
-/// The pooled shape of a reduced problem; `None` if there is no within-class variance.
+/// The pooled covariance of all classes of all tasks, with the class means in its eigenbasis, for
+/// [`super::Theory::common`] at any coupling; `None` if there is no within-class variance.
+///
+/// # Errors
+/// If a factorisation fails, which finite data do not let happen.
+///
+/// ```
+/// use foretask::theory::{Contrasts, Corrections, Theory, pooled_shape};
+/// use foretask::{Coupling, Rows, Scaling, Tasks};
+/// let values = [0.0, 1.0, 0.1, 0.9, 0.2, 0.7, 1.0, 0.0, 0.8, 0.2, 0.9, 0.1];
+/// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 6], &["a", "a", "a", "b", "b", "b"])?;
+/// if let Some(shape) = pooled_shape(&tasks, Scaling::Auto, Contrasts::Raw)? {
+///     let coupling = Coupling::uniform(1.0, 1.0, 1)?;
+///     let theory =
+///         Theory::common(tasks.cells(), 2, &coupling, &shape, Corrections::SampleMeans)?;
+///     assert!(theory.mean[(0, 0)] > theory.mean[(1, 0)]);
+/// }
+/// # Ok::<(), foretask::Error>(())
+/// ```
+pub fn pooled_shape(
+    tasks: &Tasks<'_>,
+    scaling: Scaling,
+    contrasts: Contrasts,
+) -> Result<Option<Common>> {
+    let reduced = Reduced::new(tasks, Statistics::of(tasks), scaling, 0)?;
+    let raw = pooled(&reduced);
+    Ok(match contrasts {
+        Contrasts::Raw => raw,
+        Contrasts::Shrunk => raw.map(|raw| raw.shrunk(&reduced.cells)),
+    })
+}
+
+/// The pooled shape of a reduced problem, with the contrasts of the sample means; `None` if there is no
+/// within-class variance.
 pub(crate) fn pooled(reduced: &Reduced<'_>) -> Option<Common> {
     let cells = &reduced.cells;
     let p = reduced.features() as f64;
@@ -47,12 +94,7 @@ pub(crate) fn pooled(reduced: &Reduced<'_>) -> Option<Common> {
 
     // OAS, counting the p - r directions that no sample has seen.
     let (trace, squares): (f64, f64) = (sample.iter().sum(), sample.iter().map(|x| x * x).sum());
-    let excess = squares - trace * trace / p;
-    let weight = if excess > 0.0 {
-        (((1.0 - 2.0 / p) * squares + trace * trace) / ((total + 1.0 - 2.0 / p) * excess)).min(1.0)
-    } else {
-        1.0
-    };
+    let weight = covariance::oas(p, total, trace, squares);
     let level = trace / p;
     let mut values: Vec<f64> = sample
         .iter()
@@ -87,27 +129,9 @@ pub(crate) fn pooled(reduced: &Reduced<'_>) -> Option<Common> {
             }
         }
         let rotated = dense::times(vectors.transpose(), raw.as_ref());
-        // Σ_j n_j |x̄_j - x̄|² in whitened coordinates is p (m - 1) from noise alone.
-        let whitened: f64 = range
-            .clone()
-            .enumerate()
-            .map(|(class, cell)| {
-                let squared: f64 = (0..r)
-                    .filter(|&i| values[i] > 0.0)
-                    .map(|i| rotated[(i, class)].powi(2) / (by_task[task] * values[i]))
-                    .sum();
-                cells.count(cell) as f64 * squared
-            })
-            .sum();
-        let noise = p * (range.len() - 1) as f64;
-        let keep = if whitened > 0.0 {
-            (1.0 - noise / whitened).max(LEAST_CONTRAST).sqrt()
-        } else {
-            1.0
-        };
         for (class, cell) in range.enumerate() {
             for i in 0..r {
-                means[(i, cell)] = keep * rotated[(i, class)];
+                means[(i, cell)] = rotated[(i, class)];
             }
         }
     }
@@ -117,4 +141,37 @@ pub(crate) fn pooled(reduced: &Reduced<'_>) -> Option<Common> {
         alpha,
         means,
     })
+}
+
+impl Common {
+    /// The same with [`Contrasts::Shrunk`]; the means are those of samples, less their task's.
+    pub(crate) fn shrunk(&self, cells: &Cells) -> Self {
+        let mut shrunk = self.clone();
+        let p: f64 = self.multiplicity.iter().sum();
+        for task in 0..cells.tasks().len() {
+            let range = cells.of_task(task);
+            // Σ_j n_j |x̄_j - x̄|² in whitened coordinates is p (m - 1) from noise alone.
+            let whitened: f64 = range
+                .clone()
+                .map(|cell| {
+                    let squared: f64 = (0..self.values.len())
+                        .filter(|&i| self.values[i] > 0.0)
+                        .map(|i| {
+                            self.means[(i, cell)].powi(2) / (self.alpha[cell] * self.values[i])
+                        })
+                        .sum();
+                    cells.count(cell) as f64 * squared
+                })
+                .sum();
+            if whitened > 0.0 {
+                let noise = p * (range.len() - 1) as f64;
+                let keep = (1.0 - noise / whitened).max(LEAST_CONTRAST).sqrt();
+                for cell in range {
+                    let column = shrunk.means.col_mut(cell);
+                    column.iter_mut().for_each(|x| *x *= keep);
+                }
+            }
+        }
+        shrunk
+    }
 }

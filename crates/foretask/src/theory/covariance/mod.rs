@@ -1,0 +1,288 @@
+//! Covariances of the cells: given and checked here, or estimated from rows ([`estimate`]).
+
+mod estimate;
+
+use faer::{Mat, MatRef};
+
+pub(super) use estimate::oas;
+pub use estimate::{Estimate, estimate, means, spherical};
+
+use super::check;
+use super::directions::{Directions, Means};
+use crate::cells::Cells;
+use crate::dense;
+use crate::error::{Error, Result};
+use crate::statistics::task_mean;
+
+/// One covariance per cell, checked; cells may share one.
+#[derive(Clone, Debug)]
+pub struct Covariances {
+    distinct: Vec<Mat<f64>>,
+    of_cell: Vec<usize>,
+    form: Form,
+}
+
+/// What the matrices have in common.
+#[derive(Clone, Debug)]
+enum Form {
+    /// Multiples of the identity.
+    Spherical,
+    /// No entry off the diagonal.
+    Diagonal,
+    /// Multiples of one matrix with these eigenvalues (of mean one) and eigenvectors.
+    Multiples {
+        values: Vec<f64>,
+        vectors: Mat<f64>,
+    },
+    Any,
+}
+
+/// How far a covariance may be from symmetric, and its smallest eigenvalue below zero, relative to
+/// its largest entry: it may have been written with eight digits.
+const WRITTEN: f64 = 1e-8;
+/// Matrices that agree to this share of their largest entry are one matrix; theories differ by a small
+/// multiple of it.
+const SAME: f64 = 1e-13;
+
+impl Covariances {
+    /// One matrix for each cell.
+    ///
+    /// # Errors
+    /// As [`Covariances::shared`].
+    pub fn new(of_cells: Vec<Mat<f64>>) -> Result<Self> {
+        let of_cell = (0..of_cells.len()).collect();
+        Self::shared(of_cells, of_cell)
+    }
+
+    /// Some matrices, and for each cell which of them is its own.
+    ///
+    /// Time one Cholesky factorisation each; an eigen-decomposition more if all are multiples of one.
+    ///
+    /// # Errors
+    /// If a matrix is not square, of the size of the first, finite, symmetric and positive
+    /// semi-definite (it may be rank-deficient), or a cell asks for one that is not there.
+    ///
+    /// ```
+    /// use faer::Mat;
+    /// use foretask::theory::Covariances;
+    /// let toeplitz = Mat::from_fn(3, 3, |i, j| 0.5_f64.powi(i.abs_diff(j) as i32));
+    /// let covariances = Covariances::shared(vec![toeplitz, Mat::identity(3, 3)], vec![0, 0, 1, 0])?;
+    /// assert_eq!((covariances.cells(), covariances.features()), (4, 3));
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    pub fn shared(mut distinct: Vec<Mat<f64>>, of_cell: Vec<usize>) -> Result<Self> {
+        let features = distinct.first().map_or(0, Mat::nrows);
+        for (index, covariance) in distinct.iter_mut().enumerate() {
+            check(
+                "rows of a covariance (one per feature)",
+                features,
+                covariance.nrows(),
+            )?;
+            check(
+                "columns of a covariance (one per feature)",
+                features,
+                covariance.ncols(),
+            )?;
+            let name = format!("covariance {}", index + 1);
+            symmetrise(&name, covariance)?;
+            check_positive(&name, covariance)?;
+        }
+        if let Some(&missing) = of_cell.iter().find(|&&index| index >= distinct.len()) {
+            return Err(Error::Shape {
+                what: "covariances (one more than the largest index)",
+                expected: missing + 1,
+                got: distinct.len(),
+            });
+        }
+        Ok(Self::checked(distinct, of_cell))
+    }
+
+    /// Symmetric and positive matrices of one size.
+    fn checked(distinct: Vec<Mat<f64>>, of_cell: Vec<usize>) -> Self {
+        let form = Form::of(&distinct);
+        Self {
+            distinct,
+            of_cell,
+            form,
+        }
+    }
+
+    /// The number of cells.
+    pub fn cells(&self) -> usize {
+        self.of_cell.len()
+    }
+
+    /// The number of features, p.
+    pub fn features(&self) -> usize {
+        self.distinct.first().map_or(0, Mat::nrows)
+    }
+
+    /// The covariance of a cell.
+    pub fn of(&self, cell: usize) -> MatRef<'_, f64> {
+        self.distinct(self.index_of(cell))
+    }
+
+    pub(super) fn index_of(&self, cell: usize) -> usize {
+        self.of_cell[cell]
+    }
+
+    pub(super) fn distinct(&self, index: usize) -> MatRef<'_, f64> {
+        self.distinct[index].as_ref()
+    }
+
+    /// tr Σ_r/p of every cell.
+    fn levels(&self) -> Vec<f64> {
+        let levels: Vec<f64> = self.distinct.iter().map(level).collect();
+        self.of_cell.iter().map(|&index| levels[index]).collect()
+    }
+
+    /// The spherical cells that come nearest.
+    pub(super) fn surrogate(&self) -> Directions {
+        let (c, levels) = (self.cells(), self.levels());
+        Directions::new(
+            Mat::from_fn(c, 1, |cell, _| levels[cell]),
+            vec![self.features() as f64],
+            Means::Gram(Mat::zeros(c, c)),
+        )
+    }
+
+    /// The cells in a basis where all covariances are diagonal, if it is known.
+    pub(super) fn directions(&self, cells: &Cells, means: &Mat<f64>) -> Option<Directions> {
+        let (c, p) = (self.cells(), self.features());
+        let levels = self.levels();
+        match &self.form {
+            Form::Spherical => {
+                // Far from the origin inner products would lose the differences.
+                let centre: Vec<Vec<f64>> = (0..cells.tasks().len())
+                    .map(|task| task_mean(cells, means, task))
+                    .collect();
+                let centred = Mat::from_fn(p, c, |feature, cell| {
+                    means[(feature, cell)] - centre[cells.task_of(cell)][feature]
+                });
+                Some(Directions::new(
+                    Mat::from_fn(c, 1, |cell, _| levels[cell]),
+                    vec![p as f64],
+                    Means::Gram(dense::times(centred.transpose(), centred.as_ref())),
+                ))
+            }
+            Form::Diagonal => Some(Directions::new(
+                Mat::from_fn(c, p, |cell, l| self.of(cell)[(l, l)]),
+                vec![1.0; p],
+                Means::Coordinates(means.clone()),
+            )),
+            Form::Multiples { values, vectors } => Some(Directions::new(
+                Mat::from_fn(c, p, |cell, l| levels[cell] * values[l]),
+                vec![1.0; p],
+                Means::Coordinates(dense::times(vectors.transpose(), means.as_ref())),
+            )),
+            Form::Any => None,
+        }
+    }
+
+    /// The same matrices without the shorter ways.
+    #[cfg(test)]
+    pub(super) fn without_form(mut self) -> Self {
+        self.form = Form::Any;
+        self
+    }
+}
+
+impl Form {
+    fn of(distinct: &[Mat<f64>]) -> Self {
+        let Some(first) = distinct.iter().find(|covariance| level(covariance) > 0.0) else {
+            return Self::Spherical;
+        };
+        let p = first.nrows();
+        let multiple_of = |shape: &dyn Fn(usize, usize) -> f64, covariance: &Mat<f64>| {
+            let tolerance = SAME * covariance.norm_max();
+            let level = level(covariance);
+            (0..p).all(|j| {
+                (j..p).all(|i| (covariance[(i, j)] - level * shape(i, j)).abs() <= tolerance)
+            })
+        };
+        let all = |shape: &dyn Fn(usize, usize) -> f64| {
+            distinct
+                .iter()
+                .all(|covariance| multiple_of(shape, covariance))
+        };
+        if all(&|i, j| f64::from(u8::from(i == j))) {
+            return Self::Spherical;
+        }
+        let diagonal =
+            |covariance: &Mat<f64>| (0..p).all(|j| (j + 1..p).all(|i| covariance[(i, j)] == 0.0));
+        if distinct.iter().all(diagonal) {
+            return Self::Diagonal;
+        }
+        let unit = 1.0 / level(first);
+        if !all(&|i, j| unit * first[(i, j)]) {
+            return Self::Any;
+        }
+        dense::symmetric_eigen(first.as_ref()).map_or(Self::Any, |(values, vectors)| {
+            Self::Multiples {
+                values: values.iter().map(|value| (unit * value).max(0.0)).collect(),
+                vectors,
+            }
+        })
+    }
+}
+
+/// tr Σ/p.
+fn level(covariance: &Mat<f64>) -> f64 {
+    let p = covariance.nrows();
+    (0..p).map(|i| covariance[(i, i)]).sum::<f64>() / p as f64
+}
+
+/// Checks symmetry, and makes it exact.
+fn symmetrise(name: &str, covariance: &mut Mat<f64>) -> Result<()> {
+    check_finite(name, covariance)?;
+    let tolerance = WRITTEN * covariance.norm_max();
+    for j in 0..covariance.ncols() {
+        for i in j + 1..covariance.nrows() {
+            let (below, above) = (covariance[(i, j)], covariance[(j, i)]);
+            if (below - above).abs() > tolerance {
+                return Err(Error::Matrix {
+                    name: name.into(),
+                    why: format!(
+                        "it is not symmetric: entries ({0}, {1}) and ({1}, {0}) are {below} and {above}",
+                        i + 1,
+                        j + 1
+                    ),
+                });
+            }
+            let mean = 0.5 * (below + above);
+            (covariance[(i, j)], covariance[(j, i)]) = (mean, mean);
+        }
+    }
+    Ok(())
+}
+
+/// Whether Σ + a little I has a Cholesky factor.
+fn check_positive(name: &str, covariance: &Mat<f64>) -> Result<()> {
+    let size = covariance.norm_max();
+    if size == 0.0 {
+        return Ok(());
+    }
+    let mut shifted = covariance.clone();
+    (0..shifted.nrows()).for_each(|i| shifted[(i, i)] += WRITTEN * size);
+    dense::cholesky(shifted.as_mut()).ok_or_else(|| Error::Matrix {
+        name: name.into(),
+        why: "it has a negative eigenvalue; a covariance has none".into(),
+    })
+}
+
+pub(super) fn check_finite(name: &str, matrix: &Mat<f64>) -> Result<()> {
+    for (column, values) in matrix.col_iter().enumerate() {
+        if let Some(row) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::Matrix {
+                name: name.into(),
+                why: format!(
+                    "entry ({}, {}) is {}; every entry must be a finite number",
+                    row + 1,
+                    column + 1,
+                    values[row]
+                ),
+            });
+        }
+    }
+    Ok(())
+}
