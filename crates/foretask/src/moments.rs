@@ -10,6 +10,7 @@ use faer::{Mat, MatRef};
 
 use crate::cells::Cells;
 use crate::dense;
+use crate::gaussian;
 
 /// Where moments, and forecasts made of them, came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -17,6 +18,12 @@ use crate::dense;
 pub enum Source {
     /// Random matrix theory for isotropic data.
     Isotropic,
+    /// Random matrix theory for one variance per class.
+    Spherical,
+    /// Random matrix theory for one pooled covariance.
+    Pooled,
+    /// Random matrix theory for one covariance per class.
+    General,
     /// Leave-one-out responses of the training samples.
     LeaveOneOut,
 }
@@ -25,6 +32,9 @@ impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Isotropic => "isotropic theory",
+            Self::Spherical => "spherical theory",
+            Self::Pooled => "pooled-covariance theory",
+            Self::General => "general-covariance theory",
             Self::LeaveOneOut => "leave-one-out",
         })
     }
@@ -190,6 +200,32 @@ impl Moments {
             mean,
             covariance: vec![covariance; classes],
         }
+    }
+
+    /// The same with covariances multiplied by `factor` ([`centre_noise`]).
+    pub fn with_noise(mut self, factor: f64) -> Self {
+        for covariance in &mut self.covariance {
+            covariance
+                .col_iter_mut()
+                .for_each(|column| column.iter_mut().for_each(|x| *x *= factor));
+        }
+        self
+    }
+
+    /// Scores zᵀ = φᵀ Y of Gaussian responses of `class` (n x d), one for each row of standard normal
+    /// `points` (n x C or wider).
+    pub fn draw(&self, class: usize, label_scores: &Mat<f64>, points: &Mat<f64>) -> Mat<f64> {
+        let factor = gaussian::factor(self.covariance[class].as_ref());
+        let spread = dense::times(factor.transpose(), label_scores.as_ref());
+        let mut scores = dense::times(points.as_ref().subcols(0, factor.ncols()), spread.as_ref());
+        let mean = dense::times(self.mean.as_ref().subrows(class, 1), label_scores.as_ref());
+        for j in 0..scores.ncols() {
+            scores
+                .col_mut(j)
+                .iter_mut()
+                .for_each(|z| *z += mean[(0, j)]);
+        }
+        scores
     }
 
     /// Mean and variance of the score of label scores `y` for a sample of `class`.

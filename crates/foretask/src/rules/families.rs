@@ -206,11 +206,22 @@ impl<'a> Samples<'a> {
             let residual = Mat::from_fn(m, 1, |c, _| {
                 self.labels[(l, c)] - (0..q).map(|a| d[(c, a)] * slopes[(a, 0)]).sum::<f64>()
             });
-            let half = dense::times(d.as_ref(), inverse.as_ref());
-            let left = Mat::from_fn(m, m, |i, j| {
-                f64::from(u8::from(i == j)) - (0..q).map(|a| half[(i, a)] * d[(j, a)]).sum::<f64>()
-            });
-            let without = dense::solve_general(left.as_ref(), residual.as_ref());
+            // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e: whichever system is smaller.
+            let without = if q < m {
+                let left = Mat::from_fn(q, q, |a, b| {
+                    normal[(a, b)] - (0..m).map(|c| d[(c, a)] * d[(c, b)]).sum::<f64>()
+                });
+                let right = dense::times(d.transpose(), residual.as_ref());
+                let step = dense::solve_general(left.as_ref(), right.as_ref());
+                &residual + dense::times(d.as_ref(), step.as_ref())
+            } else {
+                let half = dense::times(d.as_ref(), inverse.as_ref());
+                let left = Mat::from_fn(m, m, |i, j| {
+                    let reached: f64 = (0..q).map(|a| half[(i, a)] * d[(j, a)]).sum();
+                    f64::from(u8::from(i == j)) - reached
+                });
+                dense::solve_general(left.as_ref(), residual.as_ref())
+            };
             for c in 0..m {
                 predictions[(l, c)] = self.labels[(l, c)] - without[(c, 0)];
             }

@@ -1,0 +1,56 @@
+//! One-versus-one: every pair of classes has a score of its own, trained on the samples of that pair,
+//! and votes for one of them ([`crate::rules::Form::Votes`]).
+//!
+//! Scores of different pairs are made comparable by their own law: less the threshold, in units of the
+//! deviation, so that margins can be summed where votes are equal.
+//!
+//! The paper's table for this rule is an artefact: its code permutes the test points anew for every
+//! pair, so that votes come from different points and look independent (PAPER-NOTES).
+
+use crate::moments::Moments;
+use crate::rules::binary::{ScoreLaw, optimal_labels};
+
+/// The score of one pair, (φ·labels - threshold)/deviation: positive is a vote for its first class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairScore {
+    /// One label per cell of the pair's problem.
+    pub labels: Vec<f64>,
+    /// Where the vote changes.
+    pub threshold: f64,
+    /// The deviation of the score within the two classes.
+    pub deviation: f64,
+}
+
+impl PairScore {
+    /// The score of labels that are given.
+    ///
+    /// `moments` are those of the pair's two classes, `weights` the importance of each, and `noise`
+    /// multiplies variances ([`crate::moments::centre_noise`]).
+    pub fn of_labels(labels: Vec<f64>, moments: &Moments, weights: [f64; 2], noise: f64) -> Self {
+        let law = ScoreLaw::new(moments, &labels, noise);
+        let threshold = law.threshold(weights);
+        let deviation = (0.5 * (law.variance[0] + law.variance[1])).sqrt();
+        Self {
+            labels,
+            // Never one class whatever the score: the votes of other pairs are to decide then.
+            threshold: if threshold.is_finite() {
+                threshold
+            } else {
+                0.5 * (law.mean[0] + law.mean[1])
+            },
+            deviation: if deviation > 0.0 { deviation } else { 1.0 },
+        }
+    }
+
+    /// The score of the labels of least cost.
+    pub fn optimal(moments: &Moments, weights: [f64; 2], noise: f64) -> Self {
+        let labels = optimal_labels(moments, weights, noise).label_scores;
+        Self::of_labels(labels, moments, weights, noise)
+    }
+
+    /// The score of a sample with the responses of the pair's problem.
+    pub fn at(&self, responses: impl Iterator<Item = f64>) -> f64 {
+        let score: f64 = responses.zip(&self.labels).map(|(phi, y)| phi * y).sum();
+        (score - self.threshold) / self.deviation
+    }
+}
