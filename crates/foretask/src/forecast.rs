@@ -7,13 +7,15 @@
 //! Beta(n v/1.25 + ½, n (1 - v)/1.25 + ½). Both are taken class by class and weighted by the class
 //! priors of the place where the model will be used.
 //!
-//! From the theory: the error of two Gaussians at a threshold.
+//! From the theory: the error of two Gaussians at a threshold, or, for more classes, of Gaussian responses
+//! drawn from their moments; the accuracy of a linear rule is an orthant probability.
 
 use faer::Mat;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::gaussian;
 use crate::moments::Source;
+use crate::rules::false_alarm::Tail;
 
 /// Expected error of a rule, with an interval, by class, and the law of its scores.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +28,16 @@ pub struct Forecast {
     pub source: Source,
     /// Expected share of wrong decisions in each class.
     pub class_errors: Vec<f64>,
+    /// How often a sample of each class (row) is expected to be called each class (column); rows sum
+    /// to one.
+    #[serde(default)]
+    pub confusion: Vec<Vec<f64>>,
+    /// How far class probabilities can be believed.
+    #[serde(default)]
+    pub reliability: Vec<Reliability>,
+    /// Of a test with a false-alarm rate: what it will do.
+    #[serde(default)]
+    pub test: Option<TestForecast>,
     /// The class priors it holds for.
     pub priors: Vec<f64>,
     /// Expected cost of a decision: the class errors weighted by priors and costs.
@@ -37,6 +49,38 @@ pub struct Forecast {
     pub densities: Vec<Density>,
     /// What the user should know before trusting it.
     pub notes: Vec<String>,
+}
+
+/// Decisions of about the same confidence: the probability claimed, and the share that is right.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Reliability {
+    /// The share of all decisions.
+    pub share: f64,
+    /// The mean probability that the model gives to the class it chooses.
+    pub claimed: f64,
+    /// The share of these decisions that is right.
+    pub right: f64,
+}
+
+/// What a test with a requested false-alarm rate is expected to do.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TestForecast {
+    /// The null class, an index of the target's classes.
+    pub null: usize,
+    /// The false-alarm rate asked for.
+    pub requested: f64,
+    /// The expected share of the null class that raises an alarm.
+    pub false_alarm: f64,
+    /// 90 % interval of that share for the threshold at hand.
+    pub false_alarm_interval: [f64; 2],
+    /// The expected share of the other class that raises an alarm.
+    pub detection: f64,
+    /// 90 % interval of that share.
+    pub detection_interval: [f64; 2],
+    /// What the threshold was taken from.
+    pub tail: Tail,
+    /// Target samples of the null class it rests on.
+    pub samples: usize,
 }
 
 /// A point of a receiver operating characteristic.
@@ -191,47 +235,205 @@ pub(crate) fn from_scores(
     stakes: &Stakes,
     densities: Vec<Density>,
 ) -> Forecast {
-    let m = scores.ncols();
     let decisions: Vec<usize> = (0..class.len()).map(decide).collect();
-    let mut wrong = vec![0.0; m];
-    let mut count = vec![0.0; m];
-    let mut smooth_wrong = vec![0.0; m];
-    let mut mass = vec![0.0; m];
-    for (l, &decision) in decisions.iter().enumerate() {
-        count[class[l]] += 1.0;
-        wrong[class[l]] += f64::from(u8::from(decision != class[l]));
-        for (c, q) in softmax(scores, l, temperature).into_iter().enumerate() {
-            mass[c] += q;
-            if decision != c {
-                smooth_wrong[c] += q;
-            }
-        }
-    }
+    let tally = Tally::new(scores, class, &decisions, temperature, stakes);
     // As many samples as, drawn with these priors, would be as informative.
     let effective = 1.0
-        / (0..m)
-            .map(|c| stakes.priors[c].powi(2) / f64::max(count[c], 1.0))
+        / (stakes.priors.iter().zip(&tally.count))
+            .map(|(prior, count)| prior.powi(2) / count.max(1.0))
             .sum::<f64>();
-    let counted: Vec<f64> = (0..m).map(|c| wrong[c] / f64::max(count[c], 1.0)).collect();
-    let smooth = smooth_share(weighted(&stakes.priors, &counted), effective);
-    let class_errors: Vec<f64> = (0..m)
-        .map(|c| {
-            let twin = smooth_wrong[c] / f64::max(mass[c], 1e-300);
-            (1.0 - smooth) * counted[c] + smooth * twin
-        })
-        .collect();
-    let error = weighted(&stakes.priors, &class_errors);
+    let counted = tally.counted();
+    let smooth = smooth_share(weighted(&stakes.priors, &errors_of(&counted)), effective);
+    let confusion = blend(&counted, &tally.smooth(), smooth);
+    let error = weighted(&stakes.priors, &errors_of(&confusion));
     Forecast {
-        error,
         interval: interval(error, effective, INFLATION),
-        source: Source::LeaveOneOut,
-        cost: weighted(&stakes.weights(), &class_errors),
-        class_errors,
-        priors: stakes.priors.clone(),
         samples: class.len(),
-        densities,
-        notes: Vec::new(),
+        ..Forecast::of_confusion(
+            confusion,
+            Source::LeaveOneOut,
+            stakes,
+            densities,
+            tally.reliability,
+        )
     }
+}
+
+/// A forecast from many draws of a law that is known but for its parameters; `right`, if given, holds
+/// the exact probability of a right decision in each class.
+pub(crate) fn from_draws(
+    scores: &Mat<f64>,
+    class: &[usize],
+    decisions: &[usize],
+    temperature: f64,
+    stakes: &Stakes,
+    right: Option<Vec<f64>>,
+    source: Source,
+) -> Forecast {
+    let tally = Tally::new(scores, class, decisions, temperature, stakes);
+    let mut confusion = tally.counted();
+    for (c, right) in right.into_iter().flatten().enumerate() {
+        let wrong = 1.0 - confusion[c][c];
+        for (decision, share) in confusion[c].iter_mut().enumerate() {
+            *share = match (decision == c, wrong > 0.0) {
+                (true, _) => right,
+                (false, true) => *share * (1.0 - right) / wrong,
+                (false, false) => (1.0 - right) / (stakes.priors.len() - 1) as f64,
+            };
+        }
+    }
+    let densities = Vec::new();
+    Forecast::of_confusion(confusion, source, stakes, densities, tally.reliability)
+}
+
+impl Forecast {
+    /// With an interval of no width, to be set by the caller.
+    fn of_confusion(
+        confusion: Vec<Vec<f64>>,
+        source: Source,
+        stakes: &Stakes,
+        densities: Vec<Density>,
+        reliability: Vec<Reliability>,
+    ) -> Self {
+        let class_errors = errors_of(&confusion);
+        let error = weighted(&stakes.priors, &class_errors);
+        Self {
+            error,
+            interval: [error, error],
+            source,
+            cost: weighted(&stakes.weights(), &class_errors),
+            class_errors,
+            confusion,
+            reliability,
+            test: None,
+            priors: stakes.priors.clone(),
+            samples: 0,
+            densities,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Decisions by class: counted, and weighted by the probabilities of the classes.
+struct Tally {
+    count: Vec<f64>,
+    decided: Vec<Vec<f64>>,
+    mass: Vec<f64>,
+    smooth: Vec<Vec<f64>>,
+    reliability: Vec<Reliability>,
+}
+
+impl Tally {
+    fn new(
+        scores: &Mat<f64>,
+        class: &[usize],
+        decisions: &[usize],
+        temperature: f64,
+        stakes: &Stakes,
+    ) -> Self {
+        let m = scores.ncols();
+        let mut tally = Self {
+            count: vec![0.0; m],
+            decided: vec![vec![0.0; m]; m],
+            mass: vec![0.0; m],
+            smooth: vec![vec![0.0; m]; m],
+            reliability: Vec::new(),
+        };
+        let mut claims = Vec::with_capacity(class.len());
+        for (l, &decision) in decisions.iter().enumerate() {
+            let c = class[l];
+            tally.count[c] += 1.0;
+            tally.decided[c][decision] += 1.0;
+            let posterior = softmax(scores, l, temperature);
+            for (c, q) in posterior.iter().enumerate() {
+                tally.mass[c] += q;
+                tally.smooth[c][decision] += q;
+            }
+            // In use classes occur with their priors, and the model says so.
+            let in_use = (0..m).map(|c| posterior[c] * stakes.priors[c] / stakes.shares[c]);
+            let total: f64 = in_use.clone().sum();
+            claims.push(Claim {
+                claimed: in_use.clone().nth(decision).unwrap_or(0.0) / total,
+                right: decision == c,
+                weight: stakes.priors[c] / stakes.shares[c],
+            });
+        }
+        tally.reliability = reliability(claims);
+        tally
+    }
+
+    fn counted(&self) -> Vec<Vec<f64>> {
+        normalised(&self.decided, &self.count)
+    }
+
+    fn smooth(&self) -> Vec<Vec<f64>> {
+        normalised(&self.smooth, &self.mass)
+    }
+}
+
+/// Rows divided by their totals; a class without samples is never mistaken.
+fn normalised(rows: &[Vec<f64>], totals: &[f64]) -> Vec<Vec<f64>> {
+    let row = |(c, row): (usize, &Vec<f64>)| -> Vec<f64> {
+        let shares = row.iter().enumerate();
+        shares
+            .map(|(d, x)| match totals[c] > 0.0 {
+                true => x / totals[c],
+                false => f64::from(u8::from(c == d)),
+            })
+            .collect()
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
+fn blend(a: &[Vec<f64>], b: &[Vec<f64>], share: f64) -> Vec<Vec<f64>> {
+    let rows = a.iter().zip(b);
+    rows.map(|(a, b)| {
+        let entries = a.iter().zip(b);
+        entries
+            .map(|(a, b)| (1.0 - share) * a + share * b)
+            .collect()
+    })
+    .collect()
+}
+
+/// Off the diagonal: what is left of one may be a hair below zero.
+fn errors_of(confusion: &[Vec<f64>]) -> Vec<f64> {
+    let rows = confusion.iter().enumerate();
+    rows.map(|(c, row)| {
+        let others = row.iter().enumerate().filter(|(d, _)| *d != c);
+        others.map(|(_, x)| x).sum()
+    })
+    .collect()
+}
+
+/// A decision, the probability it claims to be right with, and how much it counts.
+struct Claim {
+    claimed: f64,
+    right: bool,
+    weight: f64,
+}
+
+/// Bins of equally many decisions, by the probability claimed.
+fn reliability(mut claims: Vec<Claim>) -> Vec<Reliability> {
+    const MOST_BINS: usize = 10;
+    const LEAST_IN_BIN: usize = 10;
+    claims.sort_by(|a, b| a.claimed.total_cmp(&b.claimed));
+    let bins = (claims.len() / LEAST_IN_BIN).clamp(1, MOST_BINS);
+    let total: f64 = claims.iter().map(|claim| claim.weight).sum();
+    let of_bin = |bin: usize| {
+        let range = bin * claims.len() / bins..(bin + 1) * claims.len() / bins;
+        let claims = &claims[range];
+        let weight: f64 = claims.iter().map(|claim| claim.weight).sum();
+        let sum = |of: &dyn Fn(&Claim) -> f64| {
+            claims.iter().map(|c| c.weight * of(c)).sum::<f64>() / weight.max(1e-300)
+        };
+        Reliability {
+            share: weight / total.max(1e-300),
+            claimed: sum(&|claim| claim.claimed),
+            right: sum(&|claim| f64::from(u8::from(claim.right))),
+        }
+    };
+    (0..bins).map(of_bin).collect()
 }
 
 /// The share of the smooth twin in a forecast: half where samples are few, none in the limit of many.
@@ -255,7 +457,7 @@ pub(crate) fn weighted(weights: &[f64], values: &[f64]) -> f64 {
 
 /// Leave-one-out errors of neighbouring samples are correlated: intervals are as wide as those of
 /// this many times fewer samples.
-const INFLATION: f64 = 1.25;
+pub(crate) const INFLATION: f64 = 1.25;
 /// Probability that an interval holds the truth.
 pub const COVERAGE: f64 = 0.9;
 

@@ -91,11 +91,14 @@ pub use error::{Error, Result};
 pub use forecast::Forecast;
 pub use model::Model;
 pub use moments::{Moments, Source};
-pub use settings::{Evidence, Labels, Prior, Settings};
+pub use rules::Ties;
+pub use rules::false_alarm::Tail;
+pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings};
 pub use solve::{LeaveOneOut, Scaling, System};
 pub use statistics::Statistics;
 pub use study::Study;
 pub use tasks::{Rows, Tasks};
+pub use theory::covariance::Estimate;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,7 +1,8 @@
 //! [`Model`]: a trained decision for one task.
 //!
 //! All candidates and label scores have been folded into one weight vector per score, so a model is
-//! p x d numbers: d = 1 for two classes (positive for the first, as with labels ±1), d = m for more.
+//! p x d numbers: d = 1 for two classes (large for the first, as with labels ±1), d = m for more; one per
+//! pair of classes where pairs vote, and the rank of the responses where the rule is quadratic.
 //! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
 //! which takes the final name only when it is whole and on the disk.
 
@@ -16,6 +17,7 @@ use crate::cells::Task;
 use crate::dense;
 use crate::error::{Error, Result};
 use crate::forecast::{Forecast, argmax, probabilities};
+use crate::rules::{Form, Quadratic, Ties};
 use crate::study::Rule;
 use crate::tasks::{PANEL, Rows};
 
@@ -51,6 +53,7 @@ pub(crate) enum Decision {
     },
     /// The class of the largest cost-weighted posterior; log-posteriors slope score_c + offset_c.
     Argmax {
+        form: Form,
         slope: f64,
         offsets: Vec<f64>,
         costs: Vec<f64>,
@@ -58,23 +61,13 @@ pub(crate) enum Decision {
 }
 
 impl Model {
-    /// From weights on centred and scaled features.
+    /// From weights on raw features and scores at the origin.
     pub(crate) fn new(
         description: Description,
-        mut weights: Mat<f64>,
-        mean: &[f64],
-        scale: f64,
-        mut bias: Vec<f64>,
+        weights: Mat<f64>,
+        bias: Vec<f64>,
         decision: Decision,
     ) -> Self {
-        for (j, bias) in bias.iter_mut().enumerate() {
-            let mut at_mean = 0.0;
-            for (feature, mean) in mean.iter().enumerate() {
-                weights[(feature, j)] /= scale;
-                at_mean += weights[(feature, j)] * mean;
-            }
-            *bias -= at_mean;
-        }
         Self {
             description,
             weights,
@@ -157,11 +150,22 @@ impl Model {
         }
     }
 
-    /// Decision scores, n x d: one for two classes, one per class for more.
+    /// Decision scores: one for two classes and a threshold, one per class otherwise.
     ///
     /// # Errors
     /// If the number of features differs or a value is not finite.
     pub fn scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        let scores = self.linear_scores(rows)?;
+        Ok(match &self.decision {
+            Decision::Argmax { form, .. } if !matches!(form, Form::Linear { .. }) => {
+                form.class_scores_of(&scores)
+            }
+            _ => scores,
+        })
+    }
+
+    /// weightsᵀ x + intercept, n x d. The offsets of a linear rule are in the intercept.
+    fn linear_scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
         if rows.features() != self.features() {
             return Err(Error::Shape {
                 what: "features",
@@ -226,6 +230,7 @@ impl Model {
                     slope,
                     offsets,
                     costs,
+                    ..
                 } => argmax(
                     (0..offsets.len()).map(|c| slope * scores[(l, c)] + offsets[c] + costs[c].ln()),
                 ),
@@ -285,11 +290,7 @@ impl Model {
                 .collect::<Vec<u8>>()
         };
         let (d, p) = (self.bias.len(), self.features());
-        let weights: Vec<f64> = self
-            .weights
-            .col_iter()
-            .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
-            .collect();
+        let weights: Vec<f64> = self.weights.col_iter().flat_map(entries).collect();
         let decision: Vec<f64> = match &self.decision {
             Decision::Threshold {
                 threshold,
@@ -300,16 +301,46 @@ impl Model {
                 slope,
                 offsets,
                 costs,
+                ..
             } => std::iter::once(*slope)
                 .chain(offsets.clone())
                 .chain(costs.clone())
                 .collect(),
         };
-        let data = [
+        let mut data = vec![
             ("weights", vec![d, p], bytes(&weights)),
             ("bias", vec![d], bytes(&self.bias)),
             ("decision", vec![decision.len()], bytes(&decision)),
         ];
+        match &self.decision {
+            Decision::Argmax {
+                form: Form::Votes { thresholds, ties },
+                ..
+            } => {
+                let ties = f64::from(u8::from(*ties == Ties::First));
+                data.push(("thresholds", vec![d], bytes(thresholds)));
+                data.push(("ties", vec![1], bytes(&[ties])));
+            }
+            Decision::Argmax {
+                form: Form::Quadratic(quadratic),
+                ..
+            } => {
+                let m = quadratic.constants.len();
+                let means: Vec<f64> = quadratic
+                    .means
+                    .transpose()
+                    .col_iter()
+                    .flat_map(entries)
+                    .collect();
+                let precisions: Vec<f64> = (quadratic.precisions.iter())
+                    .flat_map(|p| p.col_iter().flat_map(entries).collect::<Vec<_>>())
+                    .collect();
+                data.push(("constants", vec![m], bytes(&quadratic.constants)));
+                data.push(("means", vec![m, d], bytes(&means)));
+                data.push(("precisions", vec![m, d, d], bytes(&precisions)));
+            }
+            _ => {}
+        }
         let views = data
             .iter()
             .map(|(name, shape, data)| {
@@ -395,6 +426,10 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+fn entries(column: faer::ColRef<'_, f64>) -> Vec<f64> {
+    column.iter().copied().collect()
+}
+
 fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
     let (_, header) = SafeTensors::read_metadata(bytes)
         .map_err(|e| format!("it is not a whole safetensors file ({e})"))?;
@@ -431,11 +466,46 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         .iter()
         .find(|task| task.name == description.target)
         .map_or(0, |task| task.classes.len());
-    let d = if m == 2 { 1 } else { m };
-    let &[rows, features] = shape.as_slice() else {
+    let &[d, features] = shape.as_slice() else {
         return Err("its weights are not a matrix".into());
     };
-    if m < 2 || rows != d || bias.len() != d || weights.iter().chain(&bias).any(|x| !x.is_finite())
+    let argmax = decision.len() == 1 + 2 * m;
+    let form = match (tensors.tensor("thresholds"), tensors.tensor("constants")) {
+        (Ok(_), _) => Form::Votes {
+            thresholds: read("thresholds")?.1,
+            ties: match read("ties")?.1.as_slice() {
+                [0.0] => Ties::Margins,
+                _ => Ties::First,
+            },
+        },
+        (_, Ok(_)) => {
+            let (means, precisions) = (read("means")?.1, read("precisions")?.1);
+            if means.len() != m * d || precisions.len() != m * d * d {
+                return Err("its quadratic rule does not fit its classes".into());
+            }
+            Form::Quadratic(Quadratic {
+                constants: read("constants")?.1,
+                means: Mat::from_fn(m, d, |c, i| means[c * d + i]),
+                precisions: (0..m)
+                    .map(|c| Mat::from_fn(d, d, |i, j| precisions[(c * d + j) * d + i]))
+                    .collect(),
+            })
+        }
+        _ => Form::Linear {
+            offsets: vec![0.0; if argmax { d } else { m }],
+        },
+    };
+    let expected = match &form {
+        Form::Linear { .. } if !argmax => 1,
+        Form::Linear { .. } => m,
+        Form::Votes { thresholds, .. } => thresholds.len(),
+        Form::Quadratic(_) => d,
+    };
+    if m < 2
+        || form.classes() != m
+        || d != expected
+        || bias.len() != d
+        || weights.iter().chain(&bias).any(|x| !x.is_finite())
     {
         return Err("its weights do not fit its classes".into());
     }
@@ -447,12 +517,13 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         return Err("its feature names do not fit its weights".into());
     }
     let decision = match decision.as_slice() {
-        &[threshold, slope, centre] if d == 1 => Decision::Threshold {
+        &[threshold, slope, centre] if !argmax && m == 2 => Decision::Threshold {
             threshold,
             slope,
             centre,
         },
-        [slope, rest @ ..] if d > 1 && rest.len() == 2 * m => Decision::Argmax {
+        [slope, rest @ ..] if argmax => Decision::Argmax {
+            form,
             slope: *slope,
             offsets: rest[..m].to_vec(),
             costs: rest[m..].to_vec(),

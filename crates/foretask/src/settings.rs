@@ -1,19 +1,70 @@
 //! [`Settings`]: what a person may choose; everything has a default.
 
-use crate::cells::Cells;
+use crate::cells::{Cells, Task};
 use crate::coupling::Coupling;
 use crate::error::{Error, Result};
 use crate::forecast::Stakes;
+use crate::rules::Ties;
+use crate::rules::false_alarm::Tail;
 use crate::solve::Scaling;
+use crate::theory::covariance::Estimate;
 
-/// Which label scores to train with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Labels {
-    /// The weighted average of all families (the measured default).
+/// How responses become a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleName {
+    /// The weighted average of all families (the measured default); one score and a threshold for two
+    /// classes.
     #[default]
     Auto,
-    /// The closed-form optimum of the moments (two classes).
+    /// One score per class, all optimised together; the largest wins.
+    OneHot,
+    /// One score per class, each optimised against all others and standardised; the largest wins.
+    OneVsAll,
+    /// One score per class against the union of the others, raw; the largest wins.
+    NaiveOneVsAll,
+    /// One score per pair of classes, trained on that pair's samples; votes.
+    OneVsOne,
+    /// The posterior of Gaussian responses.
+    Bayes,
+}
+
+impl RuleName {
+    /// The rules that are not an average, in the order they are listed in.
+    pub const NAMED: [Self; 5] = [
+        Self::Bayes,
+        Self::OneHot,
+        Self::OneVsAll,
+        Self::NaiveOneVsAll,
+        Self::OneVsOne,
+    ];
+}
+
+impl std::fmt::Display for RuleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::OneHot => "one-hot",
+            Self::OneVsAll => "one-vs-all",
+            Self::NaiveOneVsAll => "naive-one-vs-all",
+            Self::OneVsOne => "one-vs-one",
+            Self::Bayes => "bayes",
+        })
+    }
+}
+
+/// Which label scores to train with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// The weighted average of all families (the measured default); the optimum where a rule or a
+    /// theory is named.
+    #[default]
+    Auto,
+    /// The optimum of the moments, in closed form where there is one.
     Optimal,
+    /// The optimum of a one-hot rule searched for numerically, as in the paper.
+    Searched,
     /// The same labels in all tasks.
     Classical,
     /// The target's own labels, nothing shared.
@@ -26,10 +77,34 @@ pub enum Evidence {
     /// Leave-one-out, with moments shrunk toward the theory where label scores are computed from them.
     #[default]
     Auto,
-    /// The isotropic theory alone, as in the paper (two classes).
+    /// Theory for covariances α_i I, one variance per task, as in the paper's first theorem.
     Isotropic,
+    /// Theory for covariances α_r I, one variance per class of each task.
+    Spherical,
+    /// Theory for one covariance shape: the shrunk pooled covariance within classes.
+    Pooled,
+    /// Theory for one covariance per class of each task, as in the paper's second theorem.
+    General(Estimate),
     /// Leave-one-out alone.
     LeaveOneOut,
+}
+
+impl Evidence {
+    /// Whether forecasts come from the theory alone.
+    pub fn is_theory(self) -> bool {
+        !matches!(self, Self::Auto | Self::LeaveOneOut)
+    }
+}
+
+/// A test of one class against the other at a false-alarm rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FalseAlarm {
+    /// The class that raises no alarm.
+    pub null: String,
+    /// The share of it that may.
+    pub rate: f64,
+    /// What the threshold is taken from.
+    pub tail: Tail,
 }
 
 /// How often each class occurs where the model will be used.
@@ -58,8 +133,12 @@ pub struct Settings {
     /// A fixed coupling, λ and γ (one for all tasks, or one per task in the order of their names);
     /// chosen by leave-one-out otherwise.
     pub coupling: Option<(f64, Vec<f64>)>,
+    /// How responses become a class.
+    pub rule: RuleName,
     /// Which label scores.
     pub labels: Labels,
+    /// How equal numbers of votes are told apart (one-versus-one).
+    pub ties: Ties,
     /// Where moments and forecast come from.
     pub evidence: Evidence,
     /// How features are scaled.
@@ -68,6 +147,8 @@ pub struct Settings {
     pub prior: Prior,
     /// What a mistake costs in a class, by name; one where nothing is said.
     pub costs: Vec<(String, f64)>,
+    /// Hold a false-alarm rate instead of minimising the expected cost (two classes).
+    pub false_alarm: Option<FalseAlarm>,
     /// Deals out the folds of the forecast.
     pub seed: u64,
 }
@@ -93,21 +174,49 @@ impl Settings {
                 class: task.classes.first().cloned().unwrap_or_default(),
             });
         }
-        if self.evidence == Evidence::Isotropic && task.classes.len() > 2 {
-            return Err(Error::Setting {
-                setting: "theory",
-                value: "isotropic".into(),
-                expected: "the isotropic theory decides between two classes; use auto or leave-one-out for more",
-            });
-        }
-        if self.labels == Labels::Optimal && task.classes.len() > 2 {
+        if self.labels == Labels::Searched && !self.is_one_hot(task.classes.len()) {
             return Err(Error::Setting {
                 setting: "labels",
-                value: "optimal".into(),
-                expected: "closed-form optimal labels are for two classes; use auto for more",
+                value: "searched".into(),
+                expected: "the numerical search is for the one-hot rule; name it, or use optimal",
             });
         }
         Ok(target)
+    }
+
+    fn is_one_hot(&self, classes: usize) -> bool {
+        self.rule == RuleName::OneHot || self.rule == RuleName::Auto && classes > 2
+    }
+
+    /// The null class, if a false-alarm rate is to be held.
+    pub(crate) fn null(&self, cells: &Cells, target: usize) -> Result<Option<usize>> {
+        let Some(test) = &self.false_alarm else {
+            return Ok(None);
+        };
+        let task = &cells.tasks()[target];
+        let null = find_class(task, &test.null)?;
+        if !(test.rate > 0.0 && test.rate < 1.0) {
+            return Err(Error::Setting {
+                setting: "the false-alarm rate",
+                value: test.rate.to_string(),
+                expected: "it must lie between 0 and 1, both excluded (0.01 is 1 %)",
+            });
+        }
+        if task.classes.len() > 2 {
+            return Err(Error::Setting {
+                setting: "null",
+                value: format!("'{}', one of {} classes", test.null, task.classes.len()),
+                expected: "a false-alarm rate is held between two classes; give all others one label",
+            });
+        }
+        if self.rule != RuleName::Auto {
+            return Err(Error::Setting {
+                setting: "rule",
+                value: self.rule.to_string(),
+                expected: "a false-alarm rate is held by one score and a threshold: leave the rule at auto",
+            });
+        }
+        Ok(Some(null))
     }
 
     pub(crate) fn coupling(&self, cells: &Cells) -> Result<Option<Coupling>> {
@@ -137,16 +246,7 @@ impl Settings {
             .of_task(target)
             .map(|cell| cells.share(cell))
             .collect();
-        let find = |name: &str| {
-            task.classes
-                .iter()
-                .position(|class| class == name)
-                .ok_or_else(|| Error::UnknownClass {
-                    task: task.name.clone(),
-                    name: name.to_owned(),
-                    known: task.classes.clone(),
-                })
-        };
+        let find = |name: &str| find_class(task, name);
         let priors = match &self.prior {
             Prior::Observed => shares.clone(),
             Prior::Equal => vec![1.0 / m as f64; m],
@@ -204,4 +304,15 @@ impl Settings {
             shares,
         })
     }
+}
+
+fn find_class(task: &Task, name: &str) -> Result<usize> {
+    task.classes
+        .iter()
+        .position(|class| class == name)
+        .ok_or_else(|| Error::UnknownClass {
+            task: task.name.clone(),
+            name: name.to_owned(),
+            known: task.classes.clone(),
+        })
 }

@@ -205,28 +205,41 @@ impl<'a> System<'a> {
             });
         }
         rows.check_finite()?;
-        let mut responses = project(
-            rows,
-            &self.task_mean(task),
-            self.scales[task],
-            &self.weights(task),
-        );
+        let index: Vec<usize> = (0..rows.len()).collect();
+        Ok(self.responses_of(task, rows, &index, &self.weights(task)))
+    }
+
+    /// The responses of the rows `index`, with the task's weights at hand.
+    pub(crate) fn responses_of(
+        &self,
+        task: usize,
+        rows: Rows<'_>,
+        index: &[usize],
+        weights: &Mat<f64>,
+    ) -> Mat<f64> {
+        let mean = self.task_mean(task);
+        let mut responses = project(rows, index, &mean, self.scales[task], weights);
         for cell in self.cells.of_task(task) {
             let share = self.cells.share(cell);
             responses.col_mut(cell).iter_mut().for_each(|x| *x += share);
         }
-        Ok(responses)
+        responses
     }
 }
 
-/// (x - mean)/scale times `weights`, for all rows (n x q).
-pub(crate) fn project(rows: Rows<'_>, mean: &[f64], scale: f64, weights: &Mat<f64>) -> Mat<f64> {
+/// (x - mean)/scale times `weights`, for the rows `index` (n x q).
+pub(crate) fn project(
+    rows: Rows<'_>,
+    index: &[usize],
+    mean: &[f64],
+    scale: f64,
+    weights: &Mat<f64>,
+) -> Mat<f64> {
     let p = rows.features();
-    let index: Vec<usize> = (0..rows.len()).collect();
-    let mut projected = Mat::zeros(rows.len(), weights.ncols());
-    let mut panel = Mat::zeros(p, PANEL.min(rows.len()));
-    for start in (0..rows.len()).step_by(PANEL) {
-        let n = PANEL.min(rows.len() - start);
+    let mut projected = Mat::zeros(index.len(), weights.ncols());
+    let mut panel = Mat::zeros(p, PANEL.min(index.len()));
+    for start in (0..index.len()).step_by(PANEL) {
+        let n = PANEL.min(index.len() - start);
         let mut part = panel.as_mut().subcols_mut(0, n);
         rows.pack(
             &index[start..start + n],

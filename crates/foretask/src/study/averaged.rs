@@ -2,13 +2,16 @@
 
 use faer::Mat;
 
+use super::ruled::decision_of;
 use super::{CandidateWeight, Folded, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::Result;
 use crate::forecast::{Density, Stakes, argmax, from_scores, temperature};
 use crate::model::Decision;
+use crate::rules::Form;
 use crate::rules::families::Family;
+use crate::settings::RuleName;
 use crate::statistics::Statistics;
 use crate::tune::Tournament;
 
@@ -69,10 +72,14 @@ impl<'a> Roads<'a, '_> {
             .iter()
             .take(LEADING)
             .map(|&index| {
+                let label_scores = tournament.entries[index].candidate.label_scores.clone();
                 Ok(Leading {
                     weight: weights[index],
                     coupling: coupling_of(index)?,
-                    label_scores: tournament.entries[index].candidate.label_scores.clone(),
+                    offsets: (0..m)
+                        .map(|c| self.stakes.shares[c] - self.label_mean(&label_scores, c))
+                        .collect(),
+                    label_scores,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -120,14 +127,19 @@ impl<'a> Roads<'a, '_> {
             self.stakes,
             densities(&scores, &tournament.class),
         );
-        forecast.notes = self.notes();
+        let difference_of: Vec<f64> = (0..tournament.class.len())
+            .map(|l| scores[(l, 0)] - scores[(l, 1)])
+            .collect();
+        let held = self.hold_rate(&difference_of, &tournament.class, &mut forecast);
+        forecast.notes.extend(self.notes());
         forecast
             .notes
             .extend(self.disagreement(&forecast, &leading)?);
 
         let (decision, bias, folded, label_scores) = if m == 2 {
             let prior = self.stakes.shift(0) - self.stakes.shift(1);
-            let threshold = -(prior + (self.stakes.costs[0] / self.stakes.costs[1]).ln()) / slope;
+            let cost = (self.stakes.costs[0] / self.stakes.costs[1]).ln();
+            let threshold = held.unwrap_or(-(prior + cost) / slope);
             let bias = vec![self.stakes.shares[0] - self.stakes.shares[1]];
             let decision = Decision::Threshold {
                 threshold,
@@ -137,21 +149,21 @@ impl<'a> Roads<'a, '_> {
             // A constant on the target's own cells moves its score by that constant: with this one
             // the label scores give the model's very scores.
             let mut label_scores = difference(&label_scores);
-            let missing = bias[0] - self.label_mean(&label_scores);
+            let missing = bias[0] - self.label_mean(&label_scores, 0);
             for cell in self.cells().of_task(self.target) {
                 label_scores[(cell, 0)] += missing;
             }
             (decision, bias, difference(&folded), label_scores)
         } else {
-            let offsets = (0..m).map(|c| self.stakes.shift(c)).collect();
-            let decision = Decision::Argmax {
-                slope,
-                offsets,
-                costs: self.stakes.costs.clone(),
+            let form = Form::Linear {
+                offsets: vec![0.0; m],
             };
+            let decision = decision_of(form, slope, self.stakes);
             (decision, self.stakes.shares.clone(), folded, label_scores)
         };
         let rule = Rule {
+            name: RuleName::Auto,
+            labels: self.settings.labels,
             coupling,
             label_scores: one_coupling.then(|| rows_of(&label_scores)),
             threshold: match decision {
@@ -178,11 +190,11 @@ impl<'a> Roads<'a, '_> {
         })
     }
 
-    /// Σ share_r y_r over the target's cells: the score of its mean.
-    pub(super) fn label_mean(&self, label_scores: &Mat<f64>) -> f64 {
+    /// Σ share_r y_r over the target's cells: the score of its mean by one column of label scores.
+    pub(super) fn label_mean(&self, label_scores: &Mat<f64>, column: usize) -> f64 {
         self.cells()
             .of_task(self.target)
-            .map(|cell| self.cells().share(cell) * label_scores[(cell, 0)])
+            .map(|cell| self.cells().share(cell) * label_scores[(cell, column)])
             .sum()
     }
 }

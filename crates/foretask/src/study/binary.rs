@@ -1,23 +1,26 @@
-//! One coupling, one label vector: classical, target alone or optimal, judged by leave-one-out or by
-//! the isotropic theory.
+//! Two classes, one coupling, one label vector and a threshold: classical, target alone or optimal,
+//! judged by leave-one-out or by a theory.
 
 use faer::Mat;
 
 use super::averaged::{densities, rows_of};
-use super::{Folded, Gaussian, Leading, Outcome, Roads, Rule};
+use super::evidence::Knowledge;
+use super::{Folded, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
-use crate::forecast::{Density, Forecast, Stakes, from_scores, interval, temperature, weighted};
+use crate::forecast::{
+    Density, Forecast, Stakes, TestForecast, from_scores, interval, temperature, weighted,
+};
 use crate::model::Decision;
-use crate::moments::{Moments, Source, centre_noise};
+use crate::moments::{Moments, centre_noise};
 use crate::rules::binary::{BinaryRule, ScoreLaw, alone_labels, classical_labels, optimal_labels};
+use crate::rules::false_alarm::{self, Tail};
 use crate::rules::families::Family;
-use crate::settings::{Evidence, Labels};
+use crate::settings::{Evidence, Labels, RuleName};
 use crate::solve::correct_mass;
 use crate::solve::path::Grid;
 use crate::statistics::Statistics;
-use crate::theory::gram;
 use crate::tune::{FOLDS, folds};
 
 impl<'a> Roads<'a, '_> {
@@ -33,7 +36,7 @@ impl<'a> Roads<'a, '_> {
         let wanted = match self.settings.labels {
             Labels::Classical => Some(Family::Classical),
             Labels::Alone => Some(Family::Alone),
-            Labels::Auto | Labels::Optimal => None,
+            _ => None,
         };
         // Without sources the classical labels are the target's own.
         let found = tournament
@@ -63,14 +66,13 @@ impl<'a> Roads<'a, '_> {
             return Ok(outcome);
         }
         let fitted = &tournament.fitted[tournament.entries[best].fitted];
-        let theory = match (self.settings.labels, self.settings.evidence) {
-            (Labels::Optimal, Evidence::Auto) => {
-                Some(self.gaussian.theory(&coupling)?.moments(self.target))
-            }
+        let fixed = matches!(self.settings.labels, Labels::Classical | Labels::Alone);
+        let theory = match self.settings.evidence {
+            Evidence::Auto if !fixed => Some(self.knowledge.moments(&coupling, self.target)?),
             _ => None,
         };
         let mut responses = fitted.responses.clone();
-        if self.settings.labels != Labels::Optimal {
+        if fixed {
             correct_mass(&mut responses, &class, self.cells(), self.target);
         }
         let judged = self.judge(&responses, &class, theory.as_ref());
@@ -101,7 +103,7 @@ impl<'a> Roads<'a, '_> {
     }
 
     /// Labels and threshold from some of the samples.
-    fn learn(
+    fn learn_binary(
         &self,
         responses: &Mat<f64>,
         class: &[usize],
@@ -116,16 +118,29 @@ impl<'a> Roads<'a, '_> {
             Some(theory) => Moments::shrunk(chosen.as_ref(), &class, theory),
             None => Moments::leave_one_out(chosen.as_ref(), &class, 2),
         };
+        self.rule_of(&moments, 1.0)
+    }
+
+    /// Labels and threshold from moments; `noise` multiplies their variances.
+    fn rule_of(&self, moments: &Moments, noise: f64) -> (BinaryRule, ScoreLaw) {
         let weights = two(&self.stakes.weights());
-        let label_scores = match self.settings.labels {
-            Labels::Optimal | Labels::Auto => optimal_labels(&moments, weights, 1.0).label_scores,
-            Labels::Classical => classical_labels(self.cells(), self.target),
-            Labels::Alone => alone_labels(self.cells(), self.target),
+        let test = self.null.zip(self.settings.false_alarm.as_ref());
+        let label_scores = match (self.settings.labels, test) {
+            (Labels::Classical, _) => classical_labels(self.cells(), self.target),
+            (Labels::Alone, _) => alone_labels(self.cells(), self.target),
+            (_, Some((null, test))) => {
+                false_alarm::optimal_labels(moments, null, test.rate, noise).label_scores
+            }
+            _ => optimal_labels(moments, weights, noise).label_scores,
         };
-        let law = ScoreLaw::new(&moments, &label_scores, 1.0);
+        let law = ScoreLaw::new(moments, &label_scores, noise);
+        let threshold = match test {
+            Some((null, test)) => false_alarm::gaussian_threshold(&law, null, test.rate),
+            None => law.threshold(weights),
+        };
         (
             BinaryRule {
-                threshold: law.threshold(weights),
+                threshold,
                 label_scores,
             },
             law,
@@ -135,7 +150,7 @@ impl<'a> Roads<'a, '_> {
     /// The rule of all samples, judged by rules that each sample had no say in.
     fn judge(&self, responses: &Mat<f64>, class: &[usize], theory: Option<&Moments>) -> Judged {
         let everyone: Vec<usize> = (0..class.len()).collect();
-        let (rule, law) = self.learn(responses, class, &everyone, theory);
+        let (mut rule, law) = self.learn_binary(responses, class, &everyone, theory);
         let shares = two(&self.stakes.shares);
         let fold = folds(class, 2, self.settings.seed);
         let mut scores = Mat::zeros(class.len(), 2);
@@ -148,7 +163,7 @@ impl<'a> Roads<'a, '_> {
                 .collect();
             let complete = (0..2).all(|c| others.iter().any(|&l| class[l] == c));
             let (rule, law) = if complete {
-                self.learn(responses, class, &others, theory)
+                self.learn_binary(responses, class, &others, theory)
             } else {
                 (rule.clone(), law)
             };
@@ -172,7 +187,7 @@ impl<'a> Roads<'a, '_> {
                 .sum();
             if c == 0 { score } else { 0.0 }
         });
-        let forecast = from_scores(
+        let mut forecast = from_scores(
             &scores,
             class,
             |l| decisions[l],
@@ -180,7 +195,16 @@ impl<'a> Roads<'a, '_> {
             self.stakes,
             densities(&own, class),
         );
-        let slope = slope / (0.5 * (law.mean[0] - law.mean[1]).abs()).max(1e-300);
+        let unit = (0.5 * (law.mean[0] - law.mean[1]).abs()).max(1e-300);
+        let slope = slope / unit;
+        // The scores of rules that samples had no say in, in the units of this one.
+        let middle = law.threshold(shares);
+        let unseen: Vec<f64> = (0..class.len())
+            .map(|l| middle + 2.0 * scores[(l, 0)] * unit)
+            .collect();
+        if let Some(threshold) = self.hold_rate(&unseen, class, &mut forecast) {
+            rule.threshold = threshold;
+        }
         let prior = self.stakes.shift(0) - self.stakes.shift(1);
         let centre = law.threshold(shares) - prior / slope;
         let decision = Decision::Threshold {
@@ -196,41 +220,72 @@ impl<'a> Roads<'a, '_> {
         }
     }
 
-    /// Labels, threshold and forecast from the isotropic theory, before anything is trained.
-    pub(super) fn isotropic(&mut self, coupling: Option<Coupling>) -> Result<Outcome> {
-        let candidates = match coupling {
-            Some(coupling) => vec![coupling],
-            None => Grid::default_for(self.cells().tasks().len())
-                .points()
-                .into_iter()
-                .filter(|point| self.settings.labels != Labels::Alone || point.shared == 0.0)
-                .filter_map(|point| self.coupling_of(point).ok())
-                .collect(),
-        };
-        let mut best: Option<(f64, Coupling, BinaryRule, ScoreLaw)> = None;
+    /// Labels, threshold and forecast from the theory, before anything is trained.
+    pub(super) fn foretold_binary(&mut self, coupling: Option<Coupling>) -> Result<Outcome> {
         let weights = two(&self.stakes.weights());
-        for coupling in candidates {
-            let (rule, law) = self.foretell(self.gaussian, &coupling)?;
-            let errors = law.errors(rule.threshold);
-            let cost = weights[0] * errors[0] + weights[1] * errors[1];
-            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                best = Some((cost, coupling, rule, law));
-            }
-        }
-        let Some((_, coupling, rule, law)) = best else {
-            return Err(Error::Setting {
-                setting: "gamma",
-                value: "0".into(),
-                expected: "lambda and gamma must not both be zero",
-            });
+        let alone = self.settings.labels == Labels::Alone;
+        let coupling = match coupling {
+            Some(coupling) => coupling,
+            None => self.cheapest(alone, &|_| {}, |coupling| {
+                let (rule, law) = self.foretell_binary(self.knowledge.guide(), coupling)?;
+                let errors = law.errors(rule.threshold);
+                Ok(match self.null {
+                    Some(null) => errors[1 - null],
+                    None => weighted(&weights, &errors),
+                })
+            })?,
         };
-        let errors = law.errors(rule.threshold).to_vec();
+        let (rule, law) = self.foretell_binary(self.knowledge, &coupling)?;
+        let errors = law.errors(rule.threshold);
+        let errors_of = |moments: &Moments| {
+            ScoreLaw::new(moments, &rule.label_scores, 1.0).errors(rule.threshold)
+        };
+        let error = weighted(&self.stakes.priors, &errors);
+        let interval = self.foretold_interval(error, &coupling, &|moments| {
+            weighted(&self.stakes.priors, &errors_of(moments))
+        })?;
+        let test = match self.null.zip(self.settings.false_alarm.as_ref()) {
+            Some((null, test)) => {
+                let class_interval = |c: usize| {
+                    self.foretold_interval(errors[c], &coupling, &|moments| errors_of(moments)[c])
+                };
+                let [low, high] = class_interval(1 - null)?;
+                Some(TestForecast {
+                    null,
+                    requested: test.rate,
+                    false_alarm: errors[null],
+                    false_alarm_interval: class_interval(null)?,
+                    detection: 1.0 - errors[1 - null],
+                    detection_interval: [1.0 - high, 1.0 - low],
+                    tail: Tail::Gaussian,
+                    samples: self
+                        .cells()
+                        .count(self.cells().of_task(self.target).start + null),
+                })
+            }
+            None => None,
+        };
+        let mut notes = self.notes();
+        let two_thresholds = law.two_threshold_error(weights);
+        let loss = weighted(&weights, &errors) - two_thresholds;
+        if self.null.is_none() && loss > NOTABLE_LOSS {
+            notes.push(format!(
+                "the classes differ in spread: two thresholds instead of one would cost {:.2} % less (the rule 'bayes' uses them)",
+                100.0 * loss
+            ));
+        }
         let forecast = Forecast {
-            error: weighted(&self.stakes.priors, &errors),
-            interval: self.uncertainty(&coupling, &rule, weighted(&self.stakes.priors, &errors))?,
-            source: Source::Isotropic,
+            error,
+            interval,
+            source: self.knowledge.source,
             cost: weighted(&self.stakes.weights(), &errors),
-            class_errors: errors,
+            confusion: vec![
+                vec![1.0 - errors[0], errors[0]],
+                vec![errors[1], 1.0 - errors[1]],
+            ],
+            reliability: Vec::new(),
+            test,
+            class_errors: errors.to_vec(),
             priors: self.stakes.priors.clone(),
             samples: self.cells().samples(self.target),
             densities: (0..2)
@@ -239,7 +294,7 @@ impl<'a> Roads<'a, '_> {
                     deviation: law.variance[c].sqrt().max(1e-300),
                 })
                 .collect(),
-            notes: self.notes(),
+            notes,
         };
         let slope =
             (law.mean[0] - law.mean[1]) / (0.5 * (law.variance[0] + law.variance[1])).max(1e-300);
@@ -253,64 +308,69 @@ impl<'a> Roads<'a, '_> {
         Ok(self.named_outcome(coupling, rule, decision, forecast, folded, None))
     }
 
-    fn foretell(&self, gaussian: &Gaussian, coupling: &Coupling) -> Result<(BinaryRule, ScoreLaw)> {
-        let moments = gaussian.theory(coupling)?.moments(self.target);
-        let noise = centre_noise(self.cells(), self.target);
-        let weights = two(&self.stakes.weights());
-        let label_scores = match self.settings.labels {
-            Labels::Optimal | Labels::Auto => optimal_labels(&moments, weights, noise).label_scores,
-            Labels::Classical => classical_labels(self.cells(), self.target),
-            Labels::Alone => alone_labels(self.cells(), self.target),
-        };
-        let law = ScoreLaw::new(&moments, &label_scores, noise);
-        Ok((
-            BinaryRule {
-                threshold: law.threshold(weights),
-                label_scores,
-            },
-            law,
-        ))
+    /// The coupling of the grid with the least cost.
+    pub(super) fn cheapest(
+        &self,
+        alone: bool,
+        progress: &dyn Fn(f64),
+        cost: impl Fn(&Coupling) -> Result<f64>,
+    ) -> Result<Coupling> {
+        let points: Vec<_> = Grid::default_for(self.cells().tasks().len())
+            .points()
+            .into_iter()
+            .filter(|point| !alone || point.shared == 0.0)
+            .collect();
+        let mut best: Option<(f64, Coupling)> = None;
+        for (done, point) in points.iter().enumerate() {
+            progress(done as f64 / points.len() as f64);
+            let Ok(coupling) = self.coupling_of(*point) else {
+                continue;
+            };
+            let cost = cost(&coupling)?;
+            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, coupling));
+            }
+        }
+        best.map(|(_, coupling)| coupling).ok_or(Error::Setting {
+            setting: "gamma",
+            value: "0".into(),
+            expected: "lambda and gamma must not both be zero",
+        })
     }
 
-    /// The error of the same rule if the target's classes were as much closer or farther apart as
-    /// their estimated distance is uncertain.
-    fn uncertainty(&self, coupling: &Coupling, rule: &BinaryRule, error: f64) -> Result<[f64; 2]> {
-        let cells = self.cells();
-        let first = cells.of_task(self.target).start;
-        let g = &self.gaussian.gram;
-        let squared = g[(first, first)] - 2.0 * g[(first, first + 1)] + g[(first + 1, first + 1)];
-        let inverse_count: f64 = cells
-            .of_task(self.target)
-            .map(|cell| 1.0 / cells.count(cell) as f64)
-            .sum();
-        let variance = gram::squared_distance_variance(
-            self.gaussian.features as f64,
-            squared.max(0.0),
-            self.gaussian.alpha[first],
-            inverse_count,
-        );
-        if squared <= 0.0 {
-            return Ok(interval(error, cells.samples(self.target) as f64, 1.0));
+    fn foretell_binary(
+        &self,
+        knowledge: &Knowledge,
+        coupling: &Coupling,
+    ) -> Result<(BinaryRule, ScoreLaw)> {
+        let moments = self.foretold_moments(knowledge, coupling)?;
+        Ok(self.rule_of(&moments, 1.0))
+    }
+
+    /// From `of` of the moments if the target's classes were as much closer or farther apart as their
+    /// estimated distance is uncertain.
+    pub(super) fn foretold_interval(
+        &self,
+        value: f64,
+        coupling: &Coupling,
+        of: &dyn Fn(&Moments) -> f64,
+    ) -> Result<[f64; 2]> {
+        let (mut low, mut high) = (value, value);
+        let factors = self.knowledge.distance_factors(self.target);
+        if factors.is_empty() {
+            return Ok(interval(
+                value,
+                self.cells().samples(self.target) as f64,
+                1.0,
+            ));
         }
-        let mut ends = [error, error];
-        for (end, sign) in [(0, 1.0), (1, -1.0)] {
-            let moved = (squared + sign * NORMAL_95 * variance.sqrt()).max(0.0);
-            let stretched = Gaussian {
-                gram: gram::with_stretched_task(g, cells, self.target, (moved / squared).sqrt()),
-                ..self.gaussian.clone()
-            };
-            let moments = stretched.theory(coupling)?.moments(self.target);
-            let law = ScoreLaw::new(
-                &moments,
-                &rule.label_scores,
-                centre_noise(cells, self.target),
-            );
-            ends[end] = weighted(&self.stakes.priors, &law.errors(rule.threshold));
+        for factor in factors {
+            let stretched = self.knowledge.stretched(self.target, factor);
+            let end = of(&self.foretold_moments(&stretched, coupling)?);
+            low = low.min(end);
+            high = high.max(end);
         }
-        Ok([
-            ends[0].min(ends[1]).min(error),
-            ends[0].max(ends[1]).max(error),
-        ])
+        Ok([low.max(0.0), high.min(1.0)])
     }
 
     fn named_outcome(
@@ -329,9 +389,12 @@ impl<'a> Roads<'a, '_> {
             label_scores: Mat::from_fn(self.cells().len(), 2, |cell, c| {
                 labels[(cell, 0)] * if c == 0 { 0.5 } else { -0.5 }
             }),
+            offsets: vec![0.0; 2],
         };
         Outcome {
             rule: Rule {
+                name: RuleName::Auto,
+                labels: self.settings.labels,
                 coupling: Some(coupling),
                 label_scores: Some(rows_of(&labels)),
                 threshold: rule.threshold.is_finite().then_some(rule.threshold),
@@ -341,7 +404,7 @@ impl<'a> Roads<'a, '_> {
             },
             decision,
             folded,
-            bias: vec![self.label_mean(&labels)],
+            bias: vec![self.label_mean(&labels, 0)],
             forecast,
             leading: vec![leading],
             scores,
@@ -358,8 +421,8 @@ struct Judged {
 
 /// Standardised scores beyond this are as certain as can be.
 const FARTHEST: f64 = 50.0;
-/// The 95 % point of the normal law: the interval holds 90 %.
-const NORMAL_95: f64 = 1.644_853_626_951_472_2;
+/// A loss of cost below this is not worth a note.
+const NOTABLE_LOSS: f64 = 1e-3;
 
 fn two(values: &[f64]) -> [f64; 2] {
     [values[0], values[1]]
@@ -367,14 +430,14 @@ fn two(values: &[f64]) -> [f64; 2] {
 
 /// The error that the theory foretells for given labels at their best threshold.
 pub(super) fn gaussian_error(
-    gaussian: &Gaussian,
+    knowledge: &Knowledge,
     coupling: &Coupling,
     labels: &[f64],
     target: usize,
     stakes: &Stakes,
 ) -> Result<f64> {
-    let moments = gaussian.theory(coupling)?.moments(target);
-    let law = ScoreLaw::new(&moments, labels, centre_noise(&gaussian.cells, target));
+    let moments = knowledge.moments(coupling, target)?;
+    let law = ScoreLaw::new(&moments, labels, centre_noise(&knowledge.cells, target));
     let threshold = law.threshold(two(&stakes.weights()));
     Ok(weighted(&stakes.priors, &law.errors(threshold)))
 }

@@ -1,21 +1,27 @@
 //! [`Study`]: from tasks and settings to a rule and its forecast, and from there to a model.
 //!
-//! Three roads lead to a rule:
-//!
 //! | settings | road |
 //! |---|---|
 //! | defaults | all couplings and families, averaged (`averaged.rs`) |
-//! | named labels | one coupling, one label vector, leave-one-out (`named.rs`) |
-//! | `Evidence::Isotropic` | one coupling, one label vector, random matrix theory (`named.rs`) |
+//! | two classes, named labels or a theory | one coupling, one score, a threshold (`binary.rs`) |
+//! | a rule by name, or a theory for more classes | one coupling, one [`crate::rules::Discriminant`] (`ruled.rs`) |
+//! | one-versus-one | one coupling, one problem per pair of classes (`pairs.rs`) |
 //!
+//! Each is judged by leave-one-out or by one of the theories (`evidence.rs`).
 //! A study knows the rule before the model exists; [`Study::model`] folds it into weights.
 
 mod averaged;
-mod named;
+mod binary;
+mod compare;
+mod evidence;
+mod pairs;
+mod rate;
 mod relative;
+mod ruled;
 
 use faer::Mat;
 
+pub use compare::{Compared, Foretold};
 pub use relative::{CurvePoint, SourceValue};
 
 use crate::cells::Cells;
@@ -25,17 +31,24 @@ use crate::error::Result;
 use crate::forecast::{Forecast, Stakes};
 use crate::model::{Decision, Description, Model};
 use crate::rules::families::Family;
-use crate::settings::{Evidence, Labels, Settings};
+use crate::settings::{Labels, RuleName, Settings};
 use crate::solve::System;
 use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
 use crate::statistics::Statistics;
 use crate::tasks::Tasks;
-use crate::theory::{Corrections, Theory, gram};
 use crate::tune::Tournament;
+use evidence::Knowledge;
+use ruled::Kind;
 
 /// How a rule's scores are made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Rule {
+    /// Its name.
+    #[serde(default)]
+    pub name: RuleName,
+    /// Which label scores were asked for.
+    #[serde(default)]
+    pub labels: Labels,
     /// The coupling, if there is one only.
     pub coupling: Option<Coupling>,
     /// Label scores of the cells, in order: one number for two classes, one per class for more; if
@@ -86,7 +99,8 @@ pub struct Study<'a> {
     settings: Settings,
     target: usize,
     stakes: Stakes,
-    gaussian: Gaussian,
+    knowledge: Knowledge,
+    null: Option<usize>,
     mean: Vec<f64>,
     scale: f64,
     space: Option<Reduced<'a>>,
@@ -115,6 +129,8 @@ struct Leading {
     coupling: Coupling,
     /// C x m.
     label_scores: Mat<f64>,
+    /// Added to the scores, one per class.
+    offsets: Vec<f64>,
 }
 
 impl Leading {
@@ -136,29 +152,13 @@ enum Folded {
     Features(Mat<f64>),
     /// Not trained yet: label scores, C x d, at a coupling.
     Untrained(Coupling, Mat<f64>),
-}
-
-/// What the isotropic theory needs to know of the data.
-#[derive(Clone, Debug)]
-struct Gaussian {
-    cells: Cells,
-    features: usize,
-    gram: Mat<f64>,
-    /// Within-class variance per feature of each cell, after scaling.
-    alpha: Vec<f64>,
-}
-
-impl Gaussian {
-    fn theory(&self, coupling: &Coupling) -> Result<Theory> {
-        Theory::spherical(
-            &self.cells,
-            self.features,
-            coupling,
-            &self.gram,
-            Some(&self.alpha),
-            Corrections::DegreesOfFreedom,
-        )
-    }
+    /// On the raw features, p x d, with the scores at the origin.
+    Raw {
+        weights: Mat<f64>,
+        intercept: Vec<f64>,
+    },
+    /// Not trained yet: the rules of all pairs of classes.
+    UntrainedPairs(Vec<pairs::PairRule>),
 }
 
 impl<'a> Study<'a> {
@@ -182,19 +182,12 @@ impl<'a> Study<'a> {
         let cells = tasks.cells();
         let target = settings.target(cells)?;
         let stakes = settings.stakes(cells, target)?;
+        let null = settings.null(cells, target)?;
         let coupling = settings.coupling(cells)?;
         progress(0.0);
         let statistics = Statistics::of(tasks);
         let scales = settings.scaling.scales(&statistics);
-        let within = statistics.scales();
-        let gaussian = Gaussian {
-            cells: cells.clone(),
-            features: tasks.features(),
-            gram: gram::estimate(&statistics, &scales),
-            alpha: (0..cells.len())
-                .map(|cell| (within[cells.task_of(cell)] / scales[cells.task_of(cell)]).powi(2))
-                .collect(),
-        };
+        let knowledge = Knowledge::new(settings, tasks, &statistics, &scales, target)?;
         let mean = statistics.task_mean(target);
         let scale = scales[target];
         let mut study = Roads {
@@ -202,13 +195,34 @@ impl<'a> Study<'a> {
             settings,
             target,
             stakes: &stakes,
-            gaussian: &gaussian,
+            knowledge: &knowledge,
+            null,
             space: None,
         };
-        let outcome = match (settings.evidence, settings.labels) {
-            (Evidence::Isotropic, _) => study.isotropic(coupling)?,
-            (_, Labels::Auto) => study.averaged(statistics, coupling, progress)?,
-            _ => study.named(statistics, coupling, progress)?,
+        let m = cells.of_task(target).len();
+        let theory = settings.evidence.is_theory();
+        let kind = Kind {
+            rule: match settings.rule {
+                RuleName::Auto if m > 2 => RuleName::OneHot,
+                rule => rule,
+            },
+            labels: settings.labels,
+        };
+        let outcome = match (settings.rule, settings.labels) {
+            // With two classes there is one pair.
+            (RuleName::Auto | RuleName::OneVsOne, _) if theory && m == 2 => {
+                study.foretold_binary(coupling)?
+            }
+            (RuleName::Auto, Labels::Auto) if !theory => {
+                study.averaged(statistics, coupling, progress)?
+            }
+            (RuleName::Auto, Labels::Classical | Labels::Alone) if !theory => {
+                study.named(statistics, coupling, progress)?
+            }
+            (RuleName::Auto | RuleName::OneVsOne, _) if m == 2 => {
+                study.named(statistics, coupling, progress)?
+            }
+            _ => study.ruled(kind, statistics, coupling, progress)?,
         };
         let space = study.space;
         progress(1.0);
@@ -217,7 +231,8 @@ impl<'a> Study<'a> {
             settings: settings.clone(),
             target,
             stakes,
-            gaussian,
+            knowledge,
+            null,
             mean,
             scale,
             space,
@@ -250,18 +265,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If training fails, which finite data do not let happen.
     pub fn model(&self) -> Result<Model> {
-        let weights = match &self.outcome.folded {
-            Folded::Reduced(weights) => match &self.space {
-                Some(space) => space.to_features(weights),
-                None => weights.clone(),
-            },
-            Folded::Features(weights) => weights.clone(),
-            Folded::Untrained(coupling, label_scores) => {
-                let system =
-                    System::new(Statistics::of(self.tasks), self.settings.scaling, coupling)?;
-                dense::times(system.weights(self.target).as_ref(), label_scores.as_ref())
-            }
-        };
+        let (weights, bias) = self.folded()?;
         let cells = self.tasks.cells();
         let description = Description {
             target: cells.tasks()[self.target].name.clone(),
@@ -273,11 +277,41 @@ impl<'a> Study<'a> {
         Ok(Model::new(
             description,
             weights,
-            &self.mean,
-            self.scale,
-            self.outcome.bias.clone(),
+            bias,
             self.outcome.decision.clone(),
         ))
+    }
+
+    /// Weights on raw features, and the scores at the origin.
+    fn folded(&self) -> Result<(Mat<f64>, Vec<f64>)> {
+        let weights = match &self.outcome.folded {
+            Folded::Reduced(weights) => match &self.space {
+                Some(space) => space.to_features(weights),
+                None => weights.clone(),
+            },
+            Folded::Features(weights) => weights.clone(),
+            Folded::Untrained(coupling, label_scores) => {
+                let system =
+                    System::new(Statistics::of(self.tasks), self.settings.scaling, coupling)?;
+                dense::times(system.weights(self.target).as_ref(), label_scores.as_ref())
+            }
+            Folded::Raw { weights, intercept } => return Ok((weights.clone(), intercept.clone())),
+            Folded::UntrainedPairs(rules) => return self.roads().train_pairs(rules),
+        };
+        let bias = self.outcome.bias.clone();
+        Ok(to_raw(weights, bias, &self.mean, self.scale))
+    }
+
+    fn roads(&self) -> Roads<'a, '_> {
+        Roads {
+            tasks: self.tasks,
+            settings: &self.settings,
+            target: self.target,
+            stakes: &self.stakes,
+            knowledge: &self.knowledge,
+            null: self.null,
+            space: None,
+        }
     }
 
     /// How alike the class differences of each other task are to the target's, from -1 (opposed)
@@ -289,7 +323,7 @@ impl<'a> Study<'a> {
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
         let cells = self.tasks.cells();
         let aligned = cells.aligned(self.target);
-        let gram = &self.gaussian.gram;
+        let gram = &self.knowledge.gram;
         let target = cells.of_task(self.target);
         let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target);
         tasks
@@ -333,7 +367,8 @@ struct Roads<'a, 's> {
     settings: &'s Settings,
     target: usize,
     stakes: &'s Stakes,
-    gaussian: &'s Gaussian,
+    knowledge: &'s Knowledge,
+    null: Option<usize>,
     space: Option<Reduced<'a>>,
 }
 
@@ -426,8 +461,8 @@ impl<'a> Roads<'a, '_> {
             return Ok(None);
         };
         let labels = first.labels(0, 1);
-        let theory = named::gaussian_error(
-            self.gaussian,
+        let theory = binary::gaussian_error(
+            self.knowledge,
             &first.coupling,
             &labels,
             self.target,
@@ -444,6 +479,25 @@ impl<'a> Roads<'a, '_> {
             )
         }))
     }
+}
+
+/// From weights on centred and scaled features and scores at the mean to weights on raw features and
+/// scores at the origin.
+fn to_raw(
+    mut weights: Mat<f64>,
+    mut bias: Vec<f64>,
+    mean: &[f64],
+    scale: f64,
+) -> (Mat<f64>, Vec<f64>) {
+    for (j, bias) in bias.iter_mut().enumerate() {
+        let mut at_mean = 0.0;
+        for (feature, mean) in mean.iter().enumerate() {
+            weights[(feature, j)] /= scale;
+            at_mean += weights[(feature, j)] * mean;
+        }
+        *bias -= at_mean;
+    }
+    (weights, bias)
 }
 
 /// Below this many target samples in a class, a forecast is called rough.

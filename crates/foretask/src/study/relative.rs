@@ -6,11 +6,12 @@
 //! factor and the error counted again. The value of a source is told by leaving it out altogether.
 
 use super::averaged::{decide_by, margin};
-use super::{Study, named};
+use super::ruled::Kind;
+use super::{Roads, Study, binary};
 use crate::cells::{Cells, Task};
 use crate::error::Result;
 use crate::forecast::{from_scores, temperature};
-use crate::settings::Settings;
+use crate::settings::{RuleName, Settings};
 use crate::solve::path::Reduced;
 use crate::statistics::Statistics;
 use crate::theory::{Common, Corrections, Theory, pooled};
@@ -46,7 +47,7 @@ impl Study<'_> {
     pub fn learning_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
         let now = self.forecast();
         let Some(scores) = &self.outcome.scores else {
-            return self.gaussian_curve(added);
+            return self.foretold_curve(added);
         };
         let built;
         let space = match &self.space {
@@ -61,7 +62,7 @@ impl Study<'_> {
                 &built
             }
         };
-        let common = pooled(space);
+        let common = pooled(space).map(|raw| raw.shrunk(&space.cells));
         let class = self.tasks.classes_of(self.target);
         let mean_margin = ((0..class.len())
             .map(|l| margin(scores, l, class[l]))
@@ -138,44 +139,59 @@ impl Study<'_> {
         Ok(total)
     }
 
-    /// The theory's own curve, at the same coupling and labels.
-    fn gaussian_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
-        let Some(leading) = self.outcome.leading.first() else {
-            return Ok(Vec::new());
-        };
-        let labels = leading.labels(0, 1);
+    /// The theory's own curve, at the same coupling.
+    fn foretold_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
         let now = self.forecast();
+        let before = self.foretold_error(0)?;
         added
             .iter()
             .map(|&more| {
-                if more == 0 {
-                    return Ok(CurvePoint {
-                        added: 0,
-                        error: now.error,
-                        interval: now.interval,
-                    });
-                }
-                let mut gaussian = self.gaussian.clone();
-                gaussian.cells = with_more(&gaussian.cells, self.target, more);
-                let error = named::gaussian_error(
-                    &gaussian,
-                    &leading.coupling,
-                    &labels,
-                    self.target,
-                    &self.stakes,
-                )?;
-                let scale = if now.error > 0.0 {
-                    error / now.error
-                } else {
-                    1.0
+                let scale = match self.foretold_error(more)? {
+                    after if more > 0 && before > 0.0 => after / before,
+                    _ => 1.0,
                 };
                 Ok(CurvePoint {
                     added: more,
-                    error,
+                    error: (now.error * scale).min(1.0),
                     interval: now.interval.map(|end| (end * scale).min(1.0)),
                 })
             })
             .collect()
+    }
+
+    /// The error that the theory foretells with more labels in the target: of the same labels for two
+    /// classes, of the rule learned anew for more.
+    fn foretold_error(&self, more: usize) -> Result<f64> {
+        let Some(leading) = self.outcome.leading.first() else {
+            return Ok(self.forecast().error);
+        };
+        let mut knowledge = self.knowledge.clone();
+        knowledge.cells = with_more(&knowledge.cells, self.target, more);
+        if self.stakes.priors.len() == 2 {
+            let labels = leading.labels(0, 1);
+            let stakes = &self.stakes;
+            return binary::gaussian_error(
+                &knowledge,
+                &leading.coupling,
+                &labels,
+                self.target,
+                stakes,
+            );
+        }
+        let rule = self.rule();
+        let kind = Kind {
+            // Votes cost much to foretell and follow the rule they approximate.
+            rule: match rule.name {
+                RuleName::OneVsOne => RuleName::OneHot,
+                name => name,
+            },
+            labels: rule.labels,
+        };
+        let roads = Roads {
+            knowledge: &knowledge,
+            ..self.roads()
+        };
+        Ok(roads.foretell(kind, &leading.coupling)?.forecast.error)
     }
 
     /// The expected error without each source; `progress` is told the share that is done.

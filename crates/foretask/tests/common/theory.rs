@@ -76,7 +76,7 @@ pub fn dense(
             let n = cells.samples(cells.task_of(r)) as f64;
             match corrections {
                 Corrections::None => counts[r],
-                Corrections::DegreesOfFreedom => counts[r] * (n - 1.0) / n,
+                _ => counts[r] * (n - 1.0) / n,
             }
         })
         .collect();

@@ -1,0 +1,275 @@
+//! What the theories need to know of the data: the same for every coupling.
+
+use faer::Mat;
+
+use crate::cells::Cells;
+use crate::coupling::Coupling;
+use crate::dense;
+use crate::error::{Error, Result};
+use crate::moments::{Moments, Source};
+use crate::settings::{Evidence, Settings};
+use crate::solve::path::Reduced;
+use crate::statistics::Statistics;
+use crate::tasks::Tasks;
+use crate::theory::covariance;
+use crate::theory::pairs::{Member, joint_law};
+use crate::theory::{Common, Corrections, Covariances, Theory, gram, pooled};
+
+/// Class means and covariances as one of the theories sees them.
+#[derive(Clone, Debug)]
+pub(super) struct Knowledge {
+    pub(super) cells: Cells,
+    pub(super) features: usize,
+    pub(super) source: Source,
+    /// Inner products of the class means, unbiased.
+    pub(super) gram: Mat<f64>,
+    /// Within-class variance per feature of each cell, after scaling.
+    alpha: Vec<f64>,
+    shape: Shape,
+    /// Cheaper knowledge to choose a coupling by.
+    guide: Option<Box<Knowledge>>,
+}
+
+/// The covariances of the cells.
+#[derive(Clone, Debug)]
+enum Shape {
+    /// Multiples of the identity.
+    Spherical,
+    /// Multiples of one matrix, with the class means of the samples, whose noise the theory takes out.
+    Common(Common),
+    /// Each its own, with the class means of the samples (p x C).
+    General {
+        covariances: Covariances,
+        means: Mat<f64>,
+    },
+}
+
+impl Knowledge {
+    /// For the theory that the settings ask for; the isotropic one if they ask for none.
+    pub(super) fn new(
+        settings: &Settings,
+        tasks: &Tasks<'_>,
+        statistics: &Statistics<'_>,
+        scales: &[f64],
+        target: usize,
+    ) -> Result<Self> {
+        let isotropic = Self::isotropic(statistics, scales);
+        match settings.evidence {
+            Evidence::Auto | Evidence::LeaveOneOut | Evidence::Isotropic => Ok(isotropic),
+            Evidence::Spherical => Ok(Self {
+                source: Source::Spherical,
+                alpha: covariance::spherical(statistics, scales),
+                ..isotropic
+            }),
+            Evidence::Pooled => isotropic.pooled(settings, tasks, target),
+            Evidence::General(estimate) => {
+                let covariances = covariance::estimate(tasks, statistics, scales, estimate)?;
+                let means = covariance::means(statistics, scales);
+                let guide = isotropic.clone().pooled(settings, tasks, target)?;
+                Ok(Self {
+                    source: Source::General,
+                    shape: Shape::General { covariances, means },
+                    guide: Some(Box::new(guide)),
+                    ..isotropic
+                })
+            }
+        }
+    }
+
+    /// For the isotropic theory: needs nothing but class means and variances.
+    pub(super) fn isotropic(statistics: &Statistics<'_>, scales: &[f64]) -> Self {
+        let cells = statistics.cells();
+        let within = statistics.scales();
+        Self {
+            cells: cells.clone(),
+            features: statistics.features(),
+            source: Source::Isotropic,
+            gram: gram::estimate(statistics, scales),
+            alpha: (0..cells.len())
+                .map(|cell| (within[cells.task_of(cell)] / scales[cells.task_of(cell)]).powi(2))
+                .collect(),
+            shape: Shape::Spherical,
+            guide: None,
+        }
+    }
+
+    fn pooled(self, settings: &Settings, tasks: &Tasks<'_>, target: usize) -> Result<Self> {
+        let reduced = Reduced::new(tasks, Statistics::of(tasks), settings.scaling, target)?;
+        let Some(raw) = pooled(&reduced) else {
+            return Err(Error::Setting {
+                setting: "theory",
+                value: "pooled".into(),
+                expected: "no class varies within itself, so that there is no covariance to pool; use leave-one-out",
+            });
+        };
+        Ok(Self {
+            source: Source::Pooled,
+            shape: Shape::Common(raw),
+            ..self
+        })
+    }
+
+    /// What to choose a coupling by.
+    pub(super) fn guide(&self) -> &Self {
+        self.guide.as_deref().unwrap_or(self)
+    }
+
+    /// The theory at one coupling.
+    pub(super) fn theory(&self, coupling: &Coupling) -> Result<Theory> {
+        let (cells, p) = (&self.cells, self.features);
+        match &self.shape {
+            Shape::Spherical => Theory::spherical(
+                cells,
+                p,
+                coupling,
+                &self.gram,
+                Some(&self.alpha),
+                Corrections::DegreesOfFreedom,
+            ),
+            Shape::Common(raw) => Theory::common(cells, p, coupling, raw, Corrections::SampleMeans),
+            Shape::General { covariances, means } => Theory::general(
+                cells,
+                coupling,
+                covariances,
+                means,
+                Corrections::SampleMeans,
+            ),
+        }
+    }
+
+    pub(super) fn moments(&self, coupling: &Coupling, target: usize) -> Result<Moments> {
+        Ok(self.theory(coupling)?.moments(target))
+    }
+
+    /// The same with the classes of a task closer together or farther apart.
+    pub(super) fn stretched(&self, task: usize, factor: f64) -> Self {
+        let mut stretched = self.clone();
+        let cells = &self.cells;
+        stretched.gram = gram::with_stretched_task(&self.gram, cells, task, factor);
+        match &mut stretched.shape {
+            Shape::Spherical => {}
+            Shape::Common(raw) => stretch(&mut raw.means, cells, task, factor),
+            Shape::General { means, .. } => stretch(means, cells, task, factor),
+        }
+        stretched
+    }
+
+    /// By which factors the distances between a task's classes may be off: the ends of a 90 % interval.
+    /// Empty if the distance cannot be told from zero.
+    pub(super) fn distance_factors(&self, task: usize) -> Vec<f64> {
+        let cells = &self.cells;
+        let range = cells.of_task(task);
+        let m = range.len() as f64;
+        let pairs: Vec<(usize, usize)> = crate::rules::pairs(range.len())
+            .map(|(a, b)| (range.start + a, range.start + b))
+            .collect();
+        let mean = |of: &dyn Fn(usize, usize) -> f64| {
+            pairs.iter().map(|&(a, b)| of(a, b)).sum::<f64>() / pairs.len() as f64
+        };
+        let g = &self.gram;
+        let squared = mean(&|a, b| g[(a, a)] - 2.0 * g[(a, b)] + g[(b, b)]);
+        if squared <= 0.0 {
+            return Vec::new();
+        }
+        let inverse_count = mean(&|a, b| 1.0 / cells.count(a) as f64 + 1.0 / cells.count(b) as f64);
+        let variance = gram::squared_distance_variance(
+            self.features as f64,
+            squared,
+            self.alpha[range.start],
+            inverse_count,
+        );
+        // All pairs share the noise of m means.
+        let deviation = (variance * 2.0 / m).sqrt();
+        [1.0, -1.0]
+            .map(|sign| ((squared + sign * NORMAL_95 * deviation).max(0.0) / squared).sqrt())
+            .to_vec()
+    }
+
+    /// Whether the joint law of classifiers on different samples is known.
+    pub(super) fn knows_pairs(&self) -> bool {
+        !matches!(self.shape, Shape::General { .. })
+    }
+
+    /// The theory of a classifier on some of the cells.
+    pub(super) fn pair_theory(&self, member: &Member) -> Result<Theory> {
+        let common = self.shape_for_pairs()?;
+        let own = Common {
+            values: common.values.clone(),
+            multiplicity: common.multiplicity.clone(),
+            alpha: member.cells.iter().map(|&c| common.alpha[c]).collect(),
+            means: Mat::from_fn(common.means.nrows(), member.cells.len(), |l, c| {
+                common.means[(l, member.cells[c])]
+            }),
+        };
+        Theory::common(
+            &member.tasks,
+            self.features,
+            &member.coupling,
+            &own,
+            Corrections::DegreesOfFreedom,
+        )
+    }
+
+    /// The joint law of the scores of classifiers on different samples.
+    pub(super) fn pairs_law(&self, target: usize, members: &[Member]) -> Result<Moments> {
+        joint_law(
+            &self.cells,
+            self.features,
+            &self.shape_for_pairs()?,
+            target,
+            members,
+            Corrections::DegreesOfFreedom,
+        )
+    }
+
+    fn shape_for_pairs(&self) -> Result<Common> {
+        match &self.shape {
+            Shape::Spherical => Ok(of_gram(&self.gram, &self.alpha, self.features)),
+            // The joint law has no correction for the noise of the means, so that is shrunk.
+            Shape::Common(raw) => Ok(raw.shrunk(&self.cells)),
+            Shape::General { .. } => Err(Error::Setting {
+                setting: "theory",
+                value: "general".into(),
+                expected: "the joint law of one-versus-one scores is known for isotropic, spherical and pooled covariances; use one of these, or leave-one-out",
+            }),
+        }
+    }
+}
+
+/// The 95 % point of the normal law: the interval holds 90 %.
+const NORMAL_95: f64 = 1.644_853_626_951_472_2;
+
+/// Spherical classes as a common shape: coordinates of the means from their inner products, and all other
+/// directions in one.
+fn of_gram(gram: &Mat<f64>, alpha: &[f64], features: usize) -> Common {
+    let (values, vectors) =
+        dense::symmetric_eigen(gram.as_ref()).unwrap_or_else(|| (Vec::new(), Mat::new()));
+    let kept: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
+    let p = features as f64;
+    let each = (p / kept.len().max(1) as f64).min(1.0);
+    let mut means = Mat::zeros(kept.len() + 1, alpha.len());
+    for (l, &i) in kept.iter().enumerate() {
+        for cell in 0..alpha.len() {
+            means[(l, cell)] = values[i].sqrt() * vectors[(cell, i)];
+        }
+    }
+    let mut multiplicity = vec![each; kept.len()];
+    multiplicity.push(p - each * kept.len() as f64);
+    Common {
+        values: vec![1.0; kept.len() + 1],
+        multiplicity,
+        alpha: alpha.to_vec(),
+        means,
+    }
+}
+
+/// Moves the columns of a task away from their average, or toward it.
+fn stretch(means: &mut Mat<f64>, cells: &Cells, task: usize, factor: f64) {
+    let range = cells.of_task(task);
+    for i in 0..means.nrows() {
+        let middle = range.clone().map(|c| means[(i, c)]).sum::<f64>() / range.len() as f64;
+        for c in range.clone() {
+            means[(i, c)] = middle + factor * (means[(i, c)] - middle);
+        }
+    }
+}
