@@ -14,8 +14,11 @@ use std::time::Instant;
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par, Side};
-use foretask::theory::{Corrections, Theory};
-use foretask::{Cells, Coupling, Rows, Scaling, Settings, Statistics, Study, System, Task, Tasks};
+use foretask::theory::{Corrections, Covariances, Theory};
+use foretask::{
+    Cells, Coupling, Evidence, Labels, Rows, RuleName, Scaling, Settings, Statistics, Study,
+    System, Task, Tasks,
+};
 
 /// Counts bytes in use and their peak.
 struct Counting;
@@ -73,12 +76,17 @@ struct Problem {
     values: Vec<f64>,
     features: usize,
     task: Vec<String>,
-    class: Vec<&'static str>,
+    class: Vec<String>,
 }
 
 impl Problem {
-    /// k tasks of equal size, two classes apart along a few features; sums of uniforms for noise.
+    /// k tasks of equal size, two classes.
     fn new(rows: usize, features: usize, tasks: usize) -> Self {
+        Self::with_classes(rows, features, tasks, 2)
+    }
+
+    /// Classes apart along a few features each; sums of uniforms for noise.
+    fn with_classes(rows: usize, features: usize, tasks: usize, classes: usize) -> Self {
         let mut state = 88_172_645_463_325_252_u64;
         let mut uniform = || {
             state ^= state << 13;
@@ -89,14 +97,18 @@ impl Problem {
         let task: Vec<String> = (0..rows)
             .map(|row| format!("task{:02}", row * tasks / rows))
             .collect();
-        let class: Vec<&'static str> = (0..rows)
-            .map(|row| if row % 2 == 0 { "a" } else { "b" })
+        let class: Vec<String> = (0..rows)
+            .map(|row| format!("class{:02}", row % classes))
             .collect();
         let mut values = Vec::with_capacity(rows * features);
         for row in 0..rows {
-            let side = if row % 2 == 0 { 0.5 } else { -0.5 };
             for feature in 0..features {
-                let shift = if feature < 8 { side } else { 0.0 };
+                let own = feature % classes == row % classes;
+                let shift = match (feature < 8.max(4 * classes), own) {
+                    (true, true) => 0.5,
+                    (true, false) if classes == 2 => -0.5,
+                    _ => 0.0,
+                };
                 values.push(1.7 * (uniform() + uniform() + uniform() + uniform()) + shift);
             }
         }
@@ -278,6 +290,114 @@ fn isotropic_forecast() {
     );
 }
 
+/// Two tasks of two classes, each class with a Toeplitz covariance of its own, on one thread.
+fn general_theory(p: usize, goal: f64, times: usize) {
+    let task = |name: &str, counts: [usize; 2]| Task {
+        name: name.into(),
+        classes: vec!["a".into(), "b".into()],
+        counts: counts.map(|n| n * p / 100).to_vec(),
+    };
+    let cells = Cells::new(vec![task("source", [110, 140]), task("target", [30, 60])]);
+    let coupling = Coupling::uniform(10.0, 1.0, 2).expect("valid");
+    let toeplitz = |base: f64| {
+        Mat::from_fn(p, p, |i, j| {
+            base.powi(i32::try_from(i.abs_diff(j)).unwrap_or(i32::MAX))
+        })
+    };
+    let matrices: Vec<Mat<f64>> = [0.2, 0.4, 0.6, -0.3].map(toeplitz).into();
+    let product = matrices[0].clone();
+    let covariances = Covariances::new(matrices).expect("positive");
+    let means = Mat::from_fn(p, 4, |i, cell| {
+        ((i + 1) as f64 * (cell + 1) as f64).sin() / (p as f64).sqrt()
+    });
+    let theory = || {
+        let corrections = Corrections::DegreesOfFreedom;
+        Theory::general(&cells, &coupling, &covariances, &means, corrections).expect("solvable")
+    };
+    let one_thread = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread");
+    let (ours, bare) = one_thread.install(|| versus(times, theory, || &product * &product));
+    report(
+        &format!("general theory p={p} k=2 m=2, one thread, of {goal} s"),
+        ours,
+        "s",
+        ours / goal,
+        1.0,
+    );
+    report("  / bare p x p products", ours, "s", ours / bare, 60.0);
+}
+
+/// More classes should cost little: the couplings and their leave-one-out are the same work.
+fn many_classes() {
+    let settings = Settings {
+        target: Some("task01".into()),
+        ..Settings::default()
+    };
+    let (two, ten) = (
+        Problem::new(1_000, 800, 2),
+        Problem::with_classes(1_000, 800, 2, 10),
+    );
+    let (two, ten) = (two.tasks(), ten.tasks());
+    let whole = |tasks: &Tasks<'_>| {
+        let study = Study::new(tasks, &settings).expect("solvable");
+        study.model().map(|_| ()).expect("solvable");
+    };
+    let (ours, theirs) = versus(5, || whole(&ten), || whole(&two));
+    report(
+        "default recipe n=1000 p=800 k=2, ten classes / two",
+        ours,
+        "s",
+        ours / theirs,
+        1.5,
+    );
+    for (tasks, classes) in [(4, 10), (2, 20)] {
+        let problem = Problem::with_classes(1_600, 100, tasks, classes);
+        let data = problem.tasks();
+        let settings = Settings {
+            rule: RuleName::Bayes,
+            evidence: Evidence::Isotropic,
+            coupling: Some((1.0, vec![1.0])),
+            ..settings.clone()
+        };
+        let (time, _) = versus(
+            5,
+            || {
+                Study::new(&data, &settings)
+                    .expect("solvable")
+                    .forecast()
+                    .error
+            },
+            || (),
+        );
+        report(
+            &format!("Bayes rule and its forecast, {tasks} x {classes} cells, of 50 ms"),
+            1e3 * time,
+            "ms",
+            time / 0.05,
+            1.0,
+        );
+    }
+    let problem = Problem::with_classes(800, 100, 2, 10);
+    let data = problem.tasks();
+    let settings = Settings {
+        rule: RuleName::OneHot,
+        labels: Labels::Searched,
+        evidence: Evidence::Spherical,
+        coupling: Some((1.0, vec![1.0])),
+        ..settings
+    };
+    let time = seconds(|| Study::new(&data, &settings).expect("solvable"));
+    report(
+        "one-hot labels searched for, ten classes, of 2 s",
+        time,
+        "s",
+        time / 2.0,
+        1.0,
+    );
+}
+
 fn recipe() {
     let problem = Problem::new(1_000, 800, 2);
     let tasks = problem.tasks();
@@ -385,6 +505,9 @@ fn main() {
     fits();
     many_tasks();
     isotropic_forecast();
+    general_theory(100, 0.005, 30);
+    general_theory(800, 3.0, 3);
+    many_classes();
     recipe();
     predict();
 }

@@ -221,8 +221,8 @@ pub fn alone_labels(cells: &Cells, target: usize) -> Vec<f64> {
 /// ```
 ///
 /// One search over the ratio of the two coefficients finds y. One of them is negative where ζ lies
-/// beyond a mean, as it does for very unequal priors or variances: positive ones alone may lose all
-/// that there is to gain over deciding always for one class.
+/// beyond a mean, as it does for very unequal priors or variances: positive ones alone may lose nearly
+/// all that there is to gain over deciding always for one class.
 pub fn optimal_labels(moments: &Moments, weights: [f64; 2], noise: f64) -> BinaryRule {
     let label_scores = least_cost_labels(moments, noise, |law| {
         law.cost(weights, law.threshold(weights))

@@ -21,16 +21,18 @@ use crate::solve::correct_mass;
 use crate::statistics::Statistics;
 use crate::tune::{FOLDS, folds};
 
-/// Draws per class of a forecast by the theory.
-const DRAWS: usize = 4096;
-/// Draws per class while a coupling is chosen.
-const FEW_DRAWS: usize = 1024;
+/// Draws of all classes in a forecast by the theory.
+const DRAWS: usize = 1 << 14;
+/// Draws of all classes while a coupling is chosen, and for the change that makes an interval.
+const FEW_DRAWS: usize = 1 << 12;
+/// Draws of a class at least.
+const LEAST_DRAWS: usize = 256;
 /// Class scores beyond this many units are as certain as can be.
 const FARTHEST: f64 = 50.0;
 /// Orthants beyond this dimension are left to the draws.
 const MOST_MARGINS: usize = 20;
 /// Absolute error of an orthant probability: far below any forecast's own uncertainty.
-const ORTHANT_TOLERANCE: f64 = 2e-4;
+const ORTHANT_TOLERANCE: f64 = 5e-4;
 
 /// Which rule, and which label scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +270,7 @@ impl<'a> Roads<'a, '_> {
     /// The coupling of least cost by the theory.
     fn foretold_coupling(&self, kind: Kind, progress: &dyn Fn(f64)) -> Result<Coupling> {
         let stakes = as_in_use(self.stakes);
-        let points = gaussian::normal_points(self.cells().len(), FEW_DRAWS);
+        let points = normal_points(self.cells().len(), FEW_DRAWS, self.classes());
         self.cheapest(kind.labels == Labels::Alone, progress, |coupling| {
             let moments = self.foretold_moments(self.knowledge.guide(), coupling)?;
             // Votes are costly to foretell; the rule they approximate is not.
@@ -331,7 +333,7 @@ impl<'a> Roads<'a, '_> {
         moments: &Moments,
     ) -> (f64, Forecast) {
         let stakes = as_in_use(self.stakes);
-        let points = gaussian::normal_points(moments.mean.ncols(), DRAWS);
+        let points = normal_points(moments.mean.ncols(), DRAWS, self.classes());
         let (scores, class) = drawn(discriminant, moments, &points);
         let unit = mean_margin(&scores, &class);
         let standard = divided(&scores, unit);
@@ -368,7 +370,7 @@ impl<'a> Roads<'a, '_> {
     ) -> impl Fn(&Moments) -> f64 + 's {
         let stakes = as_in_use(self.stakes);
         let rule = effective(discriminant, &stakes, slope);
-        let points = gaussian::normal_points(moments.mean.ncols(), FEW_DRAWS);
+        let points = normal_points(moments.mean.ncols(), FEW_DRAWS, self.classes());
         let by_draws = move |moments: &Moments| {
             let errors = drawn_errors(&rule, moments, &stakes, &points);
             weighted(&stakes.priors, &errors)
@@ -509,6 +511,11 @@ pub(super) fn as_in_use(stakes: &Stakes) -> Stakes {
         shares: stakes.priors.clone(),
         ..stakes.clone()
     }
+}
+
+/// So many standard normal points that all classes together have about `draws`.
+fn normal_points(dimension: usize, draws: usize, classes: usize) -> Mat<f64> {
+    gaussian::normal_points(dimension, (draws / classes).max(LEAST_DRAWS))
 }
 
 /// Class scores of draws from every class, and the classes.

@@ -11,6 +11,7 @@ pub mod golden;
 pub mod oracle;
 pub mod simulation;
 pub mod theory;
+pub mod unlike;
 
 use std::collections::BTreeMap;
 
