@@ -31,7 +31,8 @@ const LEAST_DRAWS: usize = 256;
 const FARTHEST: f64 = 50.0;
 /// Orthants beyond this dimension are left to the draws.
 const MOST_MARGINS: usize = 20;
-/// Absolute error of an orthant probability: far below any forecast's own uncertainty.
+/// Absolute error of the mean of m orthant probabilities, each of which may be off by √m times as much:
+/// far below any forecast's own uncertainty.
 const ORTHANT_TOLERANCE: f64 = 5e-4;
 
 /// Which rule, and which label scores.
@@ -590,6 +591,7 @@ fn right_decisions(
         return None;
     }
     let labels = &discriminant.label_scores;
+    let tolerance = ORTHANT_TOLERANCE * (m as f64).sqrt();
     let right = |c: usize| {
         let others: Vec<usize> = (0..m).filter(|&d| d != c).collect();
         let margins = Mat::from_fn(labels.nrows(), m - 1, |cell, i| {
@@ -601,7 +603,7 @@ fn right_decisions(
             .collect();
         let half = dense::times(moments.covariance[c].as_ref(), margins.as_ref());
         let covariance = dense::times(margins.transpose(), half.as_ref());
-        gaussian::orthant(&mean, covariance.as_ref(), ORTHANT_TOLERANCE).probability
+        gaussian::orthant(&mean, covariance.as_ref(), tolerance).probability
     };
     Some((0..m).into_par_iter().map(right).collect())
 }
