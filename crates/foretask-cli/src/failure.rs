@@ -13,13 +13,15 @@ pub enum Failure {
     /// The parser's own message; also help and version text.
     #[error(transparent)]
     Usage(#[from] clap::Error),
-    /// One half of a coupling.
+    /// An option that means nothing without another.
     #[error("--{given} is given without --{missing}")]
-    HalfCoupling {
+    Half {
         /// The option that is there.
         given: &'static str,
         /// The one that is not.
         missing: &'static str,
+        /// What the two are for.
+        help: &'static str,
     },
 
     // Reading.
@@ -109,9 +111,7 @@ impl Failure {
     pub fn help(&self) -> Option<&'static str> {
         use foretask::Error;
         match self {
-            Self::HalfCoupling { .. } => Some(
-                "a fixed coupling is both --lambda and --gamma; leave both out to have it chosen",
-            ),
+            Self::Half { help, .. } => Some(help),
             Self::Model { .. } => Some("a model is a file that `foretask fit -o` wrote"),
             Self::UnknownLabels { .. } => Some(
                 "check --label; rows of classes that the model was not trained on cannot be evaluated",

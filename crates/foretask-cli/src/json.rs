@@ -2,11 +2,13 @@
 //!
 //! Numbers that are not finite become `null`, as JSON has none.
 
-use foretask::Forecast;
+use foretask::forecast::TestForecast;
 use foretask::study::Rule;
+use foretask::{Forecast, RuleName};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::show::reliability;
 use crate::summary::Summary;
 
 impl Summary<'_> {
@@ -17,6 +19,8 @@ impl Summary<'_> {
         report.insert("classes".into(), json!(self.classes()));
         report.insert("features".into(), json!(self.features));
         report.insert("tasks".into(), json!(self.tasks));
+        report.insert("rule".into(), json!(self.rule.name));
+        report.insert("labels".into(), json!(self.rule.labels));
         report.insert("forecast".into(), forecast(self.forecast, self.classes()));
         if let Some(coupling) = &self.rule.coupling {
             report.insert("lambda".into(), json!(coupling.lambda()));
@@ -36,10 +40,13 @@ impl Summary<'_> {
         report
     }
 
-    /// task -> class -> score; for more than two classes the score is class of the target -> number.
+    /// task -> class -> score; for more than two classes the score is class of the target -> number,
+    /// and of a rule whose scores are not those of a class it is a list.
     fn label_scores(&self, scores: &[Vec<f64>]) -> Value {
         let mut rows = scores.iter();
+        let listed = self.rule.name == RuleName::Bayes;
         let mut of_class = || match rows.next().map(Vec::as_slice) {
+            Some(scores) if listed => json!(scores),
             Some([score]) => json!(score),
             Some(scores) => by_class(self.classes(), scores),
             None => Value::Null,
@@ -75,11 +82,34 @@ pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
         "interval": forecast.interval,
         "source": forecast.source,
         "class_errors": by_class(classes, &forecast.class_errors),
+        "confusion": confusion(classes, &forecast.confusion),
+        "reliability": forecast.reliability,
+        "reliability_gap": reliability::gap(&forecast.reliability),
+        "test": forecast.test.as_ref().map(|of| test(of, classes)),
         "priors": by_class(classes, &forecast.priors),
         "cost": forecast.cost,
         "samples": forecast.samples,
         "notes": forecast.notes,
     })
+}
+
+fn test(test: &TestForecast, classes: &[String]) -> Value {
+    json!({
+        "null": classes.get(test.null),
+        "requested": test.requested,
+        "false_alarm": test.false_alarm,
+        "false_alarm_interval": test.false_alarm_interval,
+        "detection": test.detection,
+        "detection_interval": test.detection_interval,
+        "tail": test.tail,
+        "samples": test.samples,
+    })
+}
+
+/// true class -> called class -> number.
+pub fn confusion<T: serde::Serialize>(classes: &[String], rows: &[Vec<T>]) -> Value {
+    let rows: Vec<Value> = rows.iter().map(|row| by_class(classes, row)).collect();
+    by_class(classes, &rows)
 }
 
 /// How alike the tasks are to the target.

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::{FEATURES, Folder, Rows, text, two_tasks, with_model};
+use common::{FEATURES, Folder, Rows, text, three_classes, two_tasks, with_model};
 
 /// The two tasks with one line of the CSV replaced.
 fn spoilt(line: usize, by: impl Fn(&str) -> String) -> String {
@@ -147,9 +147,91 @@ fn settings_out_of_range_are_refused() {
         &["no class 'cow'", "'cat', 'dog'"],
     );
     with(&["--prior", "half"], &["--prior", "CLASS=NUMBER"]);
+    with(&["--prior", "cat=0.3,dog=0.3"], &["prior", "0.6"]);
     with(&["--cost", "cat=-1"], &["cost", "cat=-1"]);
+    with(&["--cost", "cat=nan"], &["cost", "cat=NaN"]);
+    with(&["--cost", "cat=0,dog=0"], &["cost", "at least one"]);
     with(&["--cost", "cat"], &["--cost", "CLASS=NUMBER"]);
     with(&["--labels", "best"], &["--labels", "classical"]);
+    with(&["--rule", "best"], &["--rule", "one-vs-one"]);
+    with(&["--theory", "best"], &["--theory", "ledoit-wolf"]);
+    with(
+        &["--ties", "first"],
+        &["--ties is given without --rule one-vs-one"],
+    );
+    let searched = ["--labels", "searched"];
+    with(&searched, &["searched", "one-hot"]);
+    for rule in ["one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"] {
+        with(&[&searched[..], &["--rule", rule]].concat(), &["searched"]);
+    }
+}
+
+#[test]
+fn tests_that_cannot_be_held_are_refused() {
+    let csv = two_tasks().csv();
+    let with = |options: &[&str], parts: &[&str]| refused(&csv, &[&NORTH, options].concat(), parts);
+    with(
+        &["--null", "cat"],
+        &["--null is given without --false-alarm", "help: "],
+    );
+    with(
+        &["--false-alarm", "0.1"],
+        &["--false-alarm is given without --null", "help: "],
+    );
+    with(&["--tail", "gaussian"], &["--tail is given without --null"]);
+    with(
+        &["--null", "cow", "--false-alarm", "0.1"],
+        &["no class 'cow'", "'cat', 'dog'"],
+    );
+    for rate in ["0", "1", "-0.1", "1.5", "nan", "inf"] {
+        with(
+            &["--null", "cat", "--false-alarm", rate],
+            &["false-alarm rate", "between 0 and 1"],
+        );
+    }
+    with(
+        &["--null", "cat", "--false-alarm", "5%"],
+        &["--false-alarm", "5%"],
+    );
+    for rule in ["one-hot", "bayes", "one-vs-one"] {
+        let options = ["--null", "cat", "--false-alarm", "0.1", "--rule", rule];
+        with(&options, &["rule", rule, "auto"]);
+    }
+    let options = ["--null", "a", "--false-alarm", "0.1"];
+    refused(
+        three_classes().csv(),
+        &[&NORTH[..], &options].concat(),
+        &["'a', one of 3 classes", "two classes"],
+    );
+}
+
+#[test]
+fn covariances_that_the_data_do_not_have_are_refused() {
+    // One sample of a class has no covariance.
+    let mut rows = two_tasks();
+    let mut dogs = 0;
+    rows.0.retain(|(task, label, _)| {
+        dogs += usize::from(task == "north" && label == "dog");
+        task != "north" || label != "dog" || dogs <= 1
+    });
+    // The same sample again and again has none either.
+    let mut constant = two_tasks();
+    for (task, label, values) in &mut constant.0 {
+        if task == "north" && label == "dog" {
+            *values = vec![1.0; FEATURES];
+        }
+    }
+    for theory in ["general", "ledoit-wolf", "sample"] {
+        let options = [&NORTH[..], &["--theory", theory]].concat();
+        refused(rows.csv(), &options, &["'dog'", "'north'"]);
+        refused(constant.csv(), &options, &["'dog'", "'north'"]);
+    }
+    // Where there is no covariance at all, there is none to pool.
+    for (_, _, values) in &mut constant.0 {
+        *values = vec![1.0; FEATURES];
+    }
+    let options = [&NORTH[..], &["--theory", "pooled"]].concat();
+    refused(constant.csv(), &options, &["pool", "leave-one-out"]);
 }
 
 #[test]
@@ -288,6 +370,36 @@ fn constant_and_duplicated_features_work() {
         "{}",
         report["forecast"]
     );
+}
+
+#[test]
+fn classes_that_cannot_be_told_apart_work_with_every_theory() {
+    let folder = Folder::new();
+    // Less between the classes than noise explains; and a class that does not vary, but not everywhere.
+    let mut rows = Rows::of("north", &["cat", "cat"], 6, 1);
+    for (row, (_, label, _)) in rows.0.iter_mut().enumerate() {
+        *label = ["cat", "dog"][row % 2].to_owned();
+    }
+    folder.write("alike.csv", rows.csv());
+    for (row, (_, _, values)) in rows.0.iter_mut().enumerate() {
+        if row % 2 == 1 {
+            *values = vec![0.0; FEATURES];
+        }
+    }
+    folder.write("constant.csv", rows.csv());
+    for theory in ["isotropic", "spherical", "pooled", "general", "sample"] {
+        for rule in ["auto", "one-vs-all", "bayes"] {
+            let options = ["--theory", theory, "--rule", rule, "--json"];
+            let report = folder.json(&[&["forecast", "alike.csv"], &options[..]].concat());
+            let error = common::number(&report["forecast"]["error"]);
+            assert!((0.0..=1.0).contains(&error), "{options:?}: {error}");
+            if !["general", "sample"].contains(&theory) {
+                folder.json(&[&["forecast", "constant.csv"], &options[..]].concat());
+            }
+        }
+    }
+    folder.stdout(&["forecast", "alike.csv", "--compare"]);
+    folder.stdout(&["forecast", "constant.csv", "--compare"]);
 }
 
 #[test]

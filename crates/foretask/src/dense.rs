@@ -161,6 +161,9 @@ pub(crate) fn mirror(a: &mut Mat<f64>) {
 pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     use faer::linalg::evd;
     let n = a.nrows();
+    if n == 0 {
+        return Some((Vec::new(), Mat::new()));
+    }
     let mut vectors = Mat::zeros(n, n);
     let mut values = faer::Mat::<f64>::zeros(n, 1);
     let mut memory = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(

@@ -51,14 +51,15 @@ pub struct Forecast {
     pub notes: Vec<String>,
 }
 
-/// Decisions of about the same confidence: the probability claimed, and the share that is right.
+/// Samples whose most probable class is about equally probable: the probability claimed, and the share for
+/// which it is right.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Reliability {
-    /// The share of all decisions.
+    /// The share of all samples.
     pub share: f64,
-    /// The mean probability that the model gives to the class it chooses.
+    /// The mean probability that the model gives to their most probable class.
     pub claimed: f64,
-    /// The share of these decisions that is right.
+    /// The share of them that is of this class.
     pub right: f64,
 }
 
@@ -349,12 +350,15 @@ impl Tally {
                 tally.mass[c] += q;
                 tally.smooth[c][decision] += q;
             }
-            // In use classes occur with their priors, and the model says so.
-            let in_use = (0..m).map(|c| posterior[c] * stakes.priors[c] / stakes.shares[c]);
-            let total: f64 = in_use.clone().sum();
+            // In use classes occur with their priors, and the model says so. What is claimed is the
+            // probability of the most probable class, whatever costs make of it.
+            let in_use: Vec<f64> = (0..m)
+                .map(|c| posterior[c] * stakes.priors[c] / stakes.shares[c])
+                .collect();
+            let likely = argmax(in_use.iter().copied());
             claims.push(Claim {
-                claimed: in_use.clone().nth(decision).unwrap_or(0.0) / total,
-                right: decision == c,
+                claimed: in_use[likely] / in_use.iter().sum::<f64>(),
+                right: likely == c,
                 weight: stakes.priors[c] / stakes.shares[c],
             });
         }
@@ -406,14 +410,14 @@ fn errors_of(confusion: &[Vec<f64>]) -> Vec<f64> {
     .collect()
 }
 
-/// A decision, the probability it claims to be right with, and how much it counts.
+/// The probability of the most probable class, whether it was right, and how much it counts.
 struct Claim {
     claimed: f64,
     right: bool,
     weight: f64,
 }
 
-/// Bins of equally many decisions, by the probability claimed.
+/// Bins of equally many samples, by the probability claimed.
 fn reliability(mut claims: Vec<Claim>) -> Vec<Reliability> {
     const MOST_BINS: usize = 10;
     const LEAST_IN_BIN: usize = 10;

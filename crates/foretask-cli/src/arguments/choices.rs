@@ -1,7 +1,9 @@
 //! The settings of the library as options, and what is written behind them.
 
 use clap::{Args, ValueEnum};
-use foretask::{Evidence, Labels, Prior, Scaling, Settings};
+use foretask::{
+    Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
+};
 
 use crate::failure::Failure;
 
@@ -23,10 +25,16 @@ pub struct Choices {
         allow_negative_numbers = true
     )]
     pub gamma: Option<Vec<f64>>,
+    /// How scores become a class
+    #[arg(long, value_enum, default_value = "auto")]
+    pub rule: RuleChoice,
     /// The labels to train with
     #[arg(long, value_enum, default_value = "auto")]
     pub labels: LabelChoice,
-    /// Where the forecast comes from
+    /// How equal numbers of votes are told apart (--rule one-vs-one) [default: margins]
+    #[arg(long, value_enum)]
+    pub ties: Option<TieChoice>,
+    /// Where the forecast comes from; the theories are for Gaussian features
     #[arg(long, value_enum, default_value = "auto")]
     pub theory: Theory,
     /// Divide each task by the spread within its classes, or not
@@ -38,6 +46,15 @@ pub struct Choices {
     /// What a mistake in a class costs: CLASS=COST,... [default: 1 each]
     #[arg(long, value_name = "CLASS=COST,...", value_parser = by_class)]
     pub cost: Option<ByClass>,
+    /// Hold a false-alarm rate: the class that raises no alarm (two classes); needs --false-alarm
+    #[arg(long, value_name = "CLASS")]
+    pub null: Option<String>,
+    /// The share of the null class that may raise an alarm, such as 0.05; needs --null
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub false_alarm: Option<f64>,
+    /// What the threshold of a false-alarm rate is taken from [default: auto]
+    #[arg(long, value_enum)]
+    pub tail: Option<TailChoice>,
     /// Deals out the folds of the forecast
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -46,42 +63,141 @@ pub struct Choices {
 impl Choices {
     /// What they mean to the library.
     pub fn settings(&self) -> Result<Settings, Failure> {
-        let coupling = match (self.lambda, &self.gamma) {
-            (Some(lambda), Some(gamma)) => Some((lambda, gamma.clone())),
-            (None, None) => None,
-            (Some(_), None) => {
-                return Err(Failure::HalfCoupling {
-                    given: "lambda",
-                    missing: "gamma",
-                });
-            }
-            (None, Some(_)) => {
-                return Err(Failure::HalfCoupling {
-                    given: "gamma",
-                    missing: "lambda",
-                });
-            }
-        };
+        if self.ties.is_some() && self.rule != RuleChoice::OneVsOne {
+            return Err(half("ties", "rule one-vs-one", TIES_HELP));
+        }
         Ok(Settings {
             target: self.target.clone(),
-            coupling,
+            coupling: self.coupling()?,
+            rule: self.rule.into(),
             labels: self.labels.into(),
+            ties: self.ties.map_or_else(Ties::default, Ties::from),
             evidence: self.theory.into(),
             scaling: self.scale.into(),
             prior: self.prior.clone(),
             costs: self.cost.clone().unwrap_or_default().0,
+            false_alarm: self.test()?,
             seed: self.seed,
         })
+    }
+
+    fn coupling(&self) -> Result<Option<(f64, Vec<f64>)>, Failure> {
+        match (self.lambda, &self.gamma) {
+            (Some(lambda), Some(gamma)) => Ok(Some((lambda, gamma.clone()))),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(half("lambda", "gamma", COUPLING_HELP)),
+            (None, Some(_)) => Err(half("gamma", "lambda", COUPLING_HELP)),
+        }
+    }
+
+    fn test(&self) -> Result<Option<FalseAlarm>, Failure> {
+        match (&self.null, self.false_alarm) {
+            (Some(null), Some(rate)) => Ok(Some(FalseAlarm {
+                null: null.clone(),
+                rate,
+                tail: self.tail.map_or_else(Tail::default, Tail::from),
+            })),
+            (Some(_), None) => Err(half("null", "false-alarm", TEST_HELP)),
+            (None, Some(_)) => Err(half("false-alarm", "null", TEST_HELP)),
+            (None, None) if self.tail.is_some() => Err(half("tail", "null", TEST_HELP)),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+const COUPLING_HELP: &str =
+    "a fixed coupling is both --lambda and --gamma; leave both out to have it chosen";
+const TEST_HELP: &str = "a test is --null, the class that raises no alarm, and --false-alarm, the \
+                         share of it that may: --null normal --false-alarm 0.05";
+const TIES_HELP: &str = "only pairs of classes vote";
+
+fn half(given: &'static str, missing: &'static str, help: &'static str) -> Failure {
+    Failure::Half {
+        given,
+        missing,
+        help,
+    }
+}
+
+/// `--rule`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RuleChoice {
+    /// The weighted average of all ways to share and to label (the measured default); with --labels
+    /// or --theory, one score and a threshold for two classes and one-hot for more
+    Auto,
+    /// One score per class, all optimised together; the largest wins
+    OneHot,
+    /// One score per class, each optimised against all others and standardised; the largest wins
+    OneVsAll,
+    /// One score per class against all others together, as it is; the largest wins
+    NaiveOneVsAll,
+    /// One score per pair of classes, trained on the samples of that pair; most votes win
+    OneVsOne,
+    /// The most probable class if responses are Gaussian
+    Bayes,
+}
+
+impl From<RuleChoice> for RuleName {
+    fn from(choice: RuleChoice) -> Self {
+        match choice {
+            RuleChoice::Auto => Self::Auto,
+            RuleChoice::OneHot => Self::OneHot,
+            RuleChoice::OneVsAll => Self::OneVsAll,
+            RuleChoice::NaiveOneVsAll => Self::NaiveOneVsAll,
+            RuleChoice::OneVsOne => Self::OneVsOne,
+            RuleChoice::Bayes => Self::Bayes,
+        }
+    }
+}
+
+/// `--ties`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TieChoice {
+    /// The class with the larger sum of margins over all its pairs
+    Margins,
+    /// The class that comes first, as in the paper
+    First,
+}
+
+impl From<TieChoice> for Ties {
+    fn from(choice: TieChoice) -> Self {
+        match choice {
+            TieChoice::Margins => Self::Margins,
+            TieChoice::First => Self::First,
+        }
+    }
+}
+
+/// `--tail`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TailChoice {
+    /// Empirical, unless the null class has fewer than ten samples and the rate lies beyond them
+    Auto,
+    /// The scores of the null class themselves, whatever their law
+    Empirical,
+    /// The normal law of the scores of the null class
+    Gaussian,
+}
+
+impl From<TailChoice> for Tail {
+    fn from(choice: TailChoice) -> Self {
+        match choice {
+            TailChoice::Auto => Self::Auto,
+            TailChoice::Empirical => Self::Empirical,
+            TailChoice::Gaussian => Self::Gaussian,
+        }
     }
 }
 
 /// `--labels`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LabelChoice {
-    /// A weighted average of all ways to use the sources
+    /// A weighted average of all ways to use the sources; optimal where a rule or a theory is named
     Auto,
-    /// The label values of least forecast error, in closed form (two classes)
+    /// The label values of least forecast error, in closed form where there is one
     Optimal,
+    /// The optimum of the one-hot rule searched for numerically, as in the paper
+    Searched,
     /// The same labels in every task
     Classical,
     /// The target only; the sources are not used
@@ -93,6 +209,7 @@ impl From<LabelChoice> for Labels {
         match choice {
             LabelChoice::Auto => Self::Auto,
             LabelChoice::Optimal => Self::Optimal,
+            LabelChoice::Searched => Self::Searched,
             LabelChoice::Classical => Self::Classical,
             LabelChoice::Alone => Self::Alone,
         }
@@ -104,9 +221,19 @@ impl From<LabelChoice> for Labels {
 pub enum Theory {
     /// Leave-one-out, steadied by the theory where labels are computed
     Auto,
-    /// Random matrix theory alone, as in the paper: for Gaussian features and two classes; with
-    /// --labels auto it uses the optimal labels
+    /// Random matrix theory alone: one variance per task, as in the paper's first theorem
     Isotropic,
+    /// The same for one variance per class of each task
+    Spherical,
+    /// The same for one covariance shape: pooled within the classes, and shrunk
+    Pooled,
+    /// The same for one covariance per class of each task, as in the paper's second theorem, each
+    /// shrunk by OAS
+    General,
+    /// As general, each covariance shrunk by Ledoit and Wolf's rule
+    LedoitWolf,
+    /// As general, with the plain sample covariances of the paper
+    Sample,
     /// Leave-one-out alone
     LeaveOneOut,
 }
@@ -116,6 +243,11 @@ impl From<Theory> for Evidence {
         match choice {
             Theory::Auto => Self::Auto,
             Theory::Isotropic => Self::Isotropic,
+            Theory::Spherical => Self::Spherical,
+            Theory::Pooled => Self::Pooled,
+            Theory::General => Self::General(Estimate::Oas),
+            Theory::LedoitWolf => Self::General(Estimate::LedoitWolf),
+            Theory::Sample => Self::General(Estimate::Sample),
             Theory::LeaveOneOut => Self::LeaveOneOut,
         }
     }

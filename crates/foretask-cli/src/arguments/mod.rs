@@ -35,6 +35,11 @@ Examples:
   foretask forecast data.npz --features X --label y --task domain --target 3
       Of an .npz file the options name arrays.
   foretask forecast data.csv --target webcam --labels optimal --lambda 10 --gamma 1
+  foretask forecast data.csv --target webcam --compare
+      What every rule and every theory would foretell, next to the choice that was made.
+  foretask forecast data.csv --target webcam --rule one-vs-one --theory pooled
+  foretask forecast ecg.csv --target ann --null normal --false-alarm 0.01
+      A test: 1 % of the class 'normal' may raise an alarm; how many others will be detected?
   zcat data.csv.gz | foretask forecast - --target webcam --no-details";
 
 const FIT_EXAMPLES: &str = "\
@@ -42,7 +47,11 @@ Examples:
   foretask fit data.csv --target webcam -o model.safetensors
   foretask fit data.csv --target webcam --prior cat=0.9,dog=0.1 -o model.safetensors
   foretask fit data.csv --target webcam --cost cat=5,dog=1 -o model.safetensors
-      A mistake in the class 'cat' costs five times as much.";
+      A mistake in the class 'cat' costs five times as much.
+  foretask fit data.csv --target webcam --rule one-vs-one -o model.safetensors
+      One score for every pair of classes, and votes.
+  foretask fit ecg.csv --target ann --null normal --false-alarm 0.01 -o model.safetensors
+      A test: the class 'normal' may raise an alarm in 1 % of the cases.";
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
@@ -58,6 +67,8 @@ Examples:
   foretask evaluate model.safetensors test.csv --plot scores.svg
   foretask evaluate model.safetensors test.csv --fail-above 0.05
       Exits with 1 if more than 5 % of the decisions are wrong.
+  foretask evaluate test.safetensors test.csv
+      Of a model with a false-alarm rate: the realised rates next to the expected ones.
 
 If the file has a task column, only the rows of the model's target count.";
 
@@ -134,9 +145,12 @@ pub struct Forecast {
         help_heading = "Output"
     )]
     pub added: Vec<usize>,
-    /// Skip the learning curve and the value of each source, which cost one more study per source
+    /// Skip the learning curve, the value of each source (one more study per source) and the theories
     #[arg(long, help_heading = "Output")]
     pub no_details: bool,
+    /// Add what every rule is expected to do, and what every theory would foretell
+    #[arg(long, help_heading = "Output")]
+    pub compare: bool,
     #[command(flatten)]
     pub report: Report,
 }
@@ -167,7 +181,7 @@ pub struct Predict {
     /// The feature array of an .npz file [default: X]
     #[arg(long, value_name = "ARRAY")]
     pub features: Option<String>,
-    /// Add the decision score (two classes: above the threshold it is the first) or one per class
+    /// Add the decision score (above the threshold it is the first of two classes) or one per class
     #[arg(long)]
     pub scores: bool,
     /// Add the probability of each class

@@ -29,8 +29,8 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
         json::text(report)?
     } else {
         let sources = summary.tasks.len() - 1;
-        format!(
-            "Trained '{}' on its {}{}\n{}Saved {}\n{}",
+        let trained = format!(
+            "Trained '{}' on its {}{}\n{}Saved {}\n",
             summary.target,
             words::count(summary.forecast.samples, "sample"),
             match sources {
@@ -39,8 +39,12 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
             },
             show::forecast_line(&summary),
             arguments.output.display(),
-            show::notes(&summary),
-        )
+        );
+        let mut sections = vec![trained, show::class_errors(&summary)];
+        sections.extend(show::expected::sections(&summary));
+        sections.push(show::notes(&summary));
+        sections.retain(|section| !section.is_empty());
+        sections.join("\n")
     };
     output::text(None, &text)?;
     Ok(Answer::Yes)

@@ -28,9 +28,9 @@ pub fn run(arguments: &arguments::Inspect) -> Result<Answer, Failure> {
             show::tasks(&summary, None),
             features(model.feature_names().unwrap_or_default()),
             show::forecast_line(&summary) + "\n" + &show::class_errors(&summary),
-            show::rule(&summary),
-            show::notes(&summary),
         ];
+        sections.extend(show::expected::sections(&summary));
+        sections.extend([show::rule(&summary), show::notes(&summary)]);
         sections.retain(|section| !section.is_empty());
         sections.join("\n")
     };

@@ -1,8 +1,11 @@
 //! Reports for people: the sections that several commands share.
 
+pub mod expected;
+pub mod reliability;
 pub mod table;
 pub mod words;
 
+use foretask::RuleName;
 use foretask::study::Rule;
 
 use crate::summary::Summary;
@@ -96,7 +99,13 @@ pub fn rule(summary: &Summary) -> String {
     match (&summary.rule.coupling, averaged) {
         (None, _) => average(summary.rule),
         (Some(coupling), false) => {
-            format!("How it decides: at the {}\n\n", words::coupling(coupling)) + &labels(summary)
+            let rule = match words::rule(summary.rule.name) {
+                Some(words) => format!("{words}, "),
+                None => String::new(),
+            };
+            let sentence = format!("How it decides: {rule}at the {}", words::coupling(coupling));
+            let labels = labels(summary);
+            words::wrapped(&sentence) + if labels.is_empty() { "" } else { "\n" } + &labels
         }
         (Some(coupling), true) => {
             let together = format!("\nTogether, at the {}\n\n", words::coupling(coupling));
@@ -128,10 +137,13 @@ fn labels(summary: &Summary) -> String {
     let Some(scores) = &summary.rule.label_scores else {
         return String::new();
     };
-    let several = scores.iter().any(|row| row.len() > 1);
+    let count = scores.iter().map(Vec::len).max().unwrap_or(0);
     let mut aligns = vec![Align::Left, Align::Left];
     let mut head = vec!["task".to_owned(), "class".to_owned()];
-    if several {
+    if summary.rule.name == RuleName::Bayes {
+        // These span what responses differ in; no one belongs to a class.
+        head.extend((1..=count).map(|number| format!("label {number}")));
+    } else if count > 1 {
         head.extend(
             summary
                 .classes()

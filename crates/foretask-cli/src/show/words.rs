@@ -1,9 +1,9 @@
 //! Numbers and names as people read them.
 
-use foretask::Coupling;
 use foretask::cells::Task;
 use foretask::forecast::COVERAGE;
 use foretask::rules::families::Family;
+use foretask::{Coupling, RuleName};
 use unicode_width::UnicodeWidthStr;
 
 /// From this likeness on a task is called related, and from its opposite on opposed.
@@ -11,7 +11,7 @@ const RELATED: f64 = 0.25;
 /// More classes than this are counted instead of listed.
 const CLASSES_LISTED: usize = 6;
 /// The width of a paragraph.
-const LINE: usize = 80;
+pub const LINE: usize = 80;
 
 /// A share in percent: one decimal, two below one percent.
 pub fn percent(share: f64) -> String {
@@ -132,6 +132,33 @@ pub fn relatedness(value: Option<f64>) -> (String, &'static str) {
             },
         ),
     }
+}
+
+/// How a rule by name decides.
+pub fn rule(name: RuleName) -> Option<&'static str> {
+    match name {
+        RuleName::Auto => None,
+        RuleName::OneHot => Some("by the largest of one score per class (one-hot)"),
+        RuleName::OneVsAll => Some("by the largest of one score per class (one-vs-all)"),
+        RuleName::NaiveOneVsAll => {
+            Some("by the largest of one raw score per class (naive-one-vs-all)")
+        }
+        RuleName::OneVsOne => Some("by the votes of one score per pair of classes (one-vs-one)"),
+        RuleName::Bayes => Some("by the most probable class of Gaussian responses (bayes)"),
+    }
+}
+
+/// An option's value as it is written on the command line.
+pub fn option_value(value: impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// A difference of shares, in percentage points.
+pub fn points(difference: f64) -> String {
+    format!("{:.1} points", 100.0 * difference)
 }
 
 /// What a family of label scores does with the sources.

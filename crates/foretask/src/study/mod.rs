@@ -457,7 +457,9 @@ impl<'a> Roads<'a, '_> {
 
     /// A note if the Gaussian theory, at the same coupling and labels, foretells another error.
     fn disagreement(&self, forecast: &Forecast, leading: &[Leading]) -> Result<Option<String>> {
-        let Some(first) = leading.first().filter(|_| self.classes() == 2) else {
+        // A held rate has another threshold than the one of least error that this compares.
+        let comparable = self.classes() == 2 && self.null.is_none();
+        let Some(first) = leading.first().filter(|_| comparable) else {
             return Ok(None);
         };
         let labels = first.labels(0, 1);

@@ -40,11 +40,14 @@ pub struct SourceValue {
 
 impl Study<'_> {
     /// The expected error if the target had `added` more labels in each class, for each number asked
-    /// for.
+    /// for. Empty where a false-alarm rate is held: the curve speaks of thresholds of least error.
     ///
     /// # Errors
     /// If a factorisation fails, which finite data do not let happen.
     pub fn learning_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
+        if self.null.is_some() {
+            return Ok(Vec::new());
+        }
         let now = self.forecast();
         let Some(scores) = &self.outcome.scores else {
             return self.foretold_curve(added);

@@ -1,7 +1,8 @@
 //! Counting right and wrong decisions.
 
+use faer::Mat;
 use foretask::Forecast;
-use foretask::forecast::interval;
+use foretask::forecast::{Reliability, TestForecast, interval};
 
 /// Class shares that differ by less than this are the same for a reader of percents.
 const SAME_SHARE: f64 = 0.01;
@@ -30,11 +31,43 @@ pub struct Measured {
     pub comparable: f64,
     /// Whether the forecast's interval contains it.
     pub within: bool,
+    /// What came of the claims, in the groups of the forecast; a group without decisions has no share.
+    pub reliability: Vec<Reliability>,
+    /// The rates of a test with a false-alarm rate.
+    pub test: Option<MeasuredTest>,
+}
+
+/// What a test with a false-alarm rate did.
+#[derive(Debug)]
+pub struct MeasuredTest {
+    /// Alarms in the null class; `None` without samples of it.
+    pub false_alarm: Option<Rate>,
+    /// Alarms in the other class; `None` without samples of it.
+    pub detection: Option<Rate>,
+}
+
+/// A measured share, next to what was expected.
+#[derive(Debug, Clone, Copy)]
+pub struct Rate {
+    /// The share.
+    pub share: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+    /// The samples it was counted on.
+    pub samples: usize,
+    /// Whether the forecast's interval contains it.
+    pub within: bool,
 }
 
 impl Measured {
-    /// Counts the decisions on samples of known classes; there is at least one.
-    pub fn new(truth: &[usize], decisions: &[usize], forecast: &Forecast) -> Self {
+    /// Counts the decisions on samples of known classes; there is at least one. `probabilities` are
+    /// those of the classes (n x m).
+    pub fn new(
+        truth: &[usize],
+        decisions: &[usize],
+        probabilities: &Mat<f64>,
+        forecast: &Forecast,
+    ) -> Self {
         let classes = forecast.priors.len();
         let mut confusion = vec![vec![0; classes]; classes];
         for (&truth, &decision) in truth.iter().zip(decisions) {
@@ -60,8 +93,30 @@ impl Measured {
             Some(reweighted) if shares_differ => reweighted,
             _ => error,
         };
+        // As often as the forecast assumes, where that can be had.
+        let weights: Vec<f64> = (class_samples.iter().zip(&forecast.priors))
+            .map(|(&count, prior)| match at_priors {
+                Some(_) if shares_differ && count > 0 => prior * samples as f64 / count as f64,
+                _ => 1.0,
+            })
+            .collect();
+        let rows = truth.iter().zip(decisions).enumerate();
+        let claims = rows.map(|(row, (&truth, &decision))| {
+            // A test may decide for the less probable class; its forecast speaks of the other one.
+            let class = match forecast.test {
+                Some(_) => most_probable(probabilities, row),
+                None => decision,
+            };
+            Claim {
+                claimed: probabilities[(row, class)],
+                right: truth == class,
+                weight: weights[truth],
+            }
+        });
         let [low, high] = forecast.interval;
         Self {
+            reliability: reliability(claims, &forecast.reliability),
+            test: (forecast.test.as_ref()).map(|test| MeasuredTest::new(&confusion, test)),
             error,
             interval: interval(error, samples as f64, 1.0),
             samples,
@@ -73,5 +128,97 @@ impl Measured {
             comparable,
             within: (low..=high).contains(&comparable),
         }
+    }
+}
+
+impl MeasuredTest {
+    fn new(confusion: &[Vec<usize>], forecast: &TestForecast) -> Self {
+        let null = forecast.null;
+        let rate = |class: usize, [low, high]: [f64; 2]| {
+            let row = confusion.get(class)?;
+            let samples: usize = row.iter().sum();
+            let alarms = samples - row.get(null)?;
+            let share = alarms as f64 / samples as f64;
+            (samples > 0).then(|| Rate {
+                share,
+                interval: interval(share, samples as f64, 1.0),
+                samples,
+                within: (low..=high).contains(&share),
+            })
+        };
+        Self {
+            false_alarm: rate(null, forecast.false_alarm_interval),
+            // There are two classes.
+            detection: rate(1 - null.min(1), forecast.detection_interval),
+        }
+    }
+}
+
+/// The most probable class of a row; the first of equals.
+fn most_probable(probabilities: &Mat<f64>, row: usize) -> usize {
+    (1..probabilities.ncols()).fold(0, |best, class| {
+        match probabilities[(row, class)] > probabilities[(row, best)] {
+            true => class,
+            false => best,
+        }
+    })
+}
+
+/// A decision, the probability it claims to be right with, and how much it counts.
+struct Claim {
+    claimed: f64,
+    right: bool,
+    weight: f64,
+}
+
+/// The claims in the groups of a forecast: each goes to the group with the nearest claim.
+fn reliability(claims: impl Iterator<Item = Claim>, expected: &[Reliability]) -> Vec<Reliability> {
+    if expected.is_empty() {
+        return Vec::new();
+    }
+    let ends: Vec<f64> = (expected.windows(2))
+        .map(|pair| 0.5 * (pair[0].claimed + pair[1].claimed))
+        .collect();
+    // Weight, weighted claims, weighted right decisions.
+    let mut sums = vec![[0.0; 3]; expected.len()];
+    for claim in claims {
+        let group = ends.partition_point(|&end| claim.claimed > end);
+        let right = f64::from(u8::from(claim.right));
+        let terms = [1.0, claim.claimed, right].map(|term| claim.weight * term);
+        (sums[group].iter_mut().zip(terms)).for_each(|(sum, term)| *sum += term);
+    }
+    let total: f64 = sums.iter().map(|[weight, ..]| weight).sum();
+    sums.iter()
+        .map(|[weight, claimed, right]| Reliability {
+            share: weight / total,
+            claimed: claimed / weight,
+            right: right / weight,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_go_to_the_nearest_group() {
+        let group = |claimed| Reliability {
+            share: 1.0 / 3.0,
+            claimed,
+            right: claimed,
+        };
+        let claim = |claimed, right| Claim {
+            claimed,
+            right,
+            weight: 1.0,
+        };
+        let claims = [claim(0.55, false), claim(0.62, true), claim(0.99, true)];
+        let groups = reliability(claims.into_iter(), &[group(0.6), group(0.8), group(1.0)]);
+        assert!((groups[0].share - 2.0 / 3.0).abs() < 1e-12);
+        assert!((groups[0].right - 0.5).abs() < 1e-12);
+        assert_eq!(groups[1].share, 0.0);
+        assert!(groups[1].right.is_nan());
+        assert!((groups[2].claimed - 0.99).abs() < 1e-12);
     }
 }

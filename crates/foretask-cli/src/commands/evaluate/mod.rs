@@ -2,6 +2,7 @@
 
 mod measured;
 mod scores;
+mod test;
 
 use foretask::Model;
 use serde_json::json;
@@ -10,14 +11,12 @@ use crate::arguments;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::read::{self, Names, Purpose, Table as Data};
+use crate::show::expected::{CALLED, Called, of_hundred};
 use crate::show::table::{Align, Table};
-use crate::show::words;
+use crate::show::{reliability, words};
 use crate::summary::Summary;
 use crate::{json, output};
 use measured::Measured;
-
-/// With more classes the table of what was called what is too wide; JSON always has it.
-const CALLED: usize = 12;
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
@@ -36,7 +35,12 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     let left_out = data.keep_task(model.target())?;
     let truth = classes_of(&data, &model)?;
     let scores = model.scores(data.view()?)?;
-    let measured = Measured::new(&truth, &model.decide(&scores), model.forecast());
+    let measured = Measured::new(
+        &truth,
+        &model.decide(&scores),
+        &model.calibrate(&scores),
+        model.forecast(),
+    );
 
     if let Some(path) = &arguments.plot {
         let figure = scores::plot(&model, &scores, &truth, &measured)?;
@@ -80,8 +84,6 @@ fn classes_of(data: &Data, model: &Model) -> Result<Vec<usize>, Failure> {
 fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String, Failure> {
     let summary = Summary::of_model(model);
     let classes = summary.classes();
-    let rows = measured.confusion.iter();
-    let confusion: Vec<_> = rows.map(|row| json::by_class(classes, row)).collect();
     let mut report = serde_json::Map::new();
     report.insert("target".into(), json!(summary.target));
     report.insert("classes".into(), json!(classes));
@@ -96,7 +98,10 @@ fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String,
             "class_errors": json::by_class(classes, &measured.class_errors),
             "class_samples": json::by_class(classes, &measured.class_samples),
             "error_at_forecast_priors": measured.at_priors,
-            "confusion": json::by_class(classes, &confusion),
+            "confusion": json::confusion(classes, &measured.confusion),
+            "reliability": measured.reliability,
+            "reliability_gap": reliability::gap(&measured.reliability),
+            "test": measured.test.as_ref().map(test::report),
         }),
     );
     report.insert("within_forecast_interval".into(), json!(measured.within));
@@ -105,12 +110,16 @@ fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String,
 
 fn text(model: &Model, measured: &Measured, left_out: usize) -> String {
     let summary = Summary::of_model(model);
-    let sections = [
+    let mut sections = vec![
         heading(&summary, measured, left_out),
         comparison(&summary, measured),
         classes(&summary, measured),
+        confusion(&summary, measured),
+        probabilities(&summary, measured),
         verdict(&summary, measured),
+        test::text(&summary, measured),
     ];
+    sections.retain(|section| !section.is_empty());
     sections.join("\n")
 }
 
@@ -152,27 +161,96 @@ fn comparison(summary: &Summary, measured: &Measured) -> String {
     table.text()
 }
 
-/// Error by class, and what each class was called.
+/// Error by class.
 fn classes(summary: &Summary, measured: &Measured) -> String {
-    let classes = summary.classes();
-    let listed = if classes.len() > CALLED { &[] } else { classes };
-    let mut aligns = vec![Align::Left];
-    aligns.resize(listed.len() + 3, Align::Right);
-    let mut table = Table::new(&aligns);
-    let head = ["class", "forecast", "measured"].map(str::to_owned);
-    let called = listed.iter().map(|class| format!("as {class}"));
-    table.row(head.into_iter().chain(called));
-    for (class, name) in classes.iter().enumerate() {
-        let measured_error = measured.class_errors[class];
-        let head = [
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Right]);
+    table.row(["class", "forecast", "measured", "samples"]);
+    for (class, name) in summary.classes().iter().enumerate() {
+        table.row([
             name.clone(),
             words::percent(summary.forecast.class_errors[class]),
-            measured_error.map_or("no sample".to_owned(), words::percent),
-        ];
-        let counts = measured.confusion[class].iter().map(usize::to_string);
-        table.row(head.into_iter().chain(counts.take(listed.len())));
+            measured.class_errors[class].map_or("no sample".to_owned(), words::percent),
+            measured.class_samples[class].to_string(),
+        ]);
     }
     table.text()
+}
+
+/// What each class was to be called, and what it was called.
+fn confusion(summary: &Summary, measured: &Measured) -> String {
+    let classes = summary.classes();
+    if classes.len() > CALLED {
+        return String::new();
+    }
+    let mut aligns = vec![Align::Left, Align::Left];
+    aligns.resize(classes.len() + 2, Align::Right);
+    let mut table = Table::new(&aligns);
+    let called = Called::new(classes);
+    table.row(
+        ["class".to_owned(), String::new()]
+            .into_iter()
+            .chain(called.heads),
+    );
+    for (class, name) in called.classes.iter().enumerate() {
+        // Models of older versions do not say.
+        if let Some(expected) = summary.forecast.confusion.get(class) {
+            let shares = expected.iter().map(|&share| of_hundred(share));
+            table.row(
+                [name.clone(), "forecast".to_owned()]
+                    .into_iter()
+                    .chain(shares),
+            );
+        }
+        let all = measured.class_samples[class] as f64;
+        let counts = measured.confusion[class].iter();
+        let shares = counts.map(|&count| match all > 0.0 {
+            true => of_hundred(count as f64 / all),
+            false => "?".to_owned(),
+        });
+        let name = match summary.forecast.confusion.is_empty() {
+            true => name.clone(),
+            false => String::new(),
+        };
+        table.row([name, "measured".to_owned()].into_iter().chain(shares));
+    }
+    format!("Called what, of 100 samples of a class\n\n{}", table.text())
+}
+
+/// What came of the probabilities.
+fn probabilities(summary: &Summary, measured: &Measured) -> String {
+    let expected = &summary.forecast.reliability;
+    let gaps = reliability::gap(expected).zip(reliability::gap(&measured.reliability));
+    let Some((expected_gap, gap)) = gaps else {
+        return String::new();
+    };
+    let mut table = Table::new(&[Align::Right; 5]);
+    table.row([
+        "claimed",
+        "right, forecast",
+        "right, measured",
+        "decisions, forecast",
+        "measured",
+    ]);
+    let groups = reliability::joined(expected).into_iter();
+    for (expected, measured) in groups.zip(reliability::joined(&measured.reliability)) {
+        let right = match measured.share > 0.0 {
+            true => words::percent(measured.right),
+            false => "no sample".to_owned(),
+        };
+        table.row([
+            words::percent(expected.claimed),
+            words::percent(expected.right),
+            right,
+            words::percent(expected.share),
+            words::percent(measured.share),
+        ]);
+    }
+    let sentence = format!(
+        "Probabilities: claimed and right differ by {} in the forecast, by {} as measured",
+        words::points(expected_gap),
+        words::points(gap),
+    );
+    words::wrapped(&sentence) + "\n" + &table.text()
 }
 
 /// Whether the forecast was true.

@@ -19,13 +19,14 @@ pub fn plot(
     measured: &Measured,
 ) -> Result<String, Failure> {
     let forecast = model.forecast();
-    let two = scores.ncols() == 1;
+    let two = model.classes().len() == 2;
     let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); model.classes().len()];
     for (row, &class) in truth.iter().enumerate() {
-        by_class[class].push(if two {
-            scores[(row, 0)]
-        } else {
-            margin(scores, row, class)
+        by_class[class].push(match scores.ncols() {
+            1 => scores[(row, 0)],
+            // Two scores speak of two classes as their difference does.
+            _ if two => scores[(row, 0)] - scores[(row, 1)],
+            _ => margin(scores, row, class),
         });
     }
     let (what, axis) = if two {

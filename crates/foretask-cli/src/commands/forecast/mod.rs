@@ -1,5 +1,7 @@
 //! `foretask forecast`: what a model will do, before there is one.
 
+mod compare;
+
 use foretask::forecast::Density;
 use foretask::study::{CurvePoint, SourceValue};
 use foretask::{Labels, Settings, Study, Tasks};
@@ -37,6 +39,10 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     } else {
         Some(details(&tasks, &settings, &study, &arguments.added)?)
     };
+    let comparison = match arguments.compare || !arguments.no_details {
+        true => compare::run(&study, tasks.features(), arguments.compare)?,
+        false => None,
+    };
     let summary = Summary::of_study(&study, tasks.features());
     let relatedness = study.relatedness();
     let text = if arguments.report.json {
@@ -56,13 +62,20 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
                 .map(|(error, interval)| json!({"error": error, "interval": interval}));
             report.insert("alone".into(), json!(alone));
         }
+        if let Some(comparison) = &comparison {
+            report.extend(comparison.report(&summary));
+        }
         json::text(report)?
     } else {
         let mut sections = vec![
             show::tasks(&summary, Some(&relatedness)),
             show::forecast_line(&summary) + "\n" + &show::class_errors(&summary),
-            show::rule(&summary),
         ];
+        sections.extend(show::expected::sections(&summary));
+        sections.push(show::rule(&summary));
+        if let Some(comparison) = &comparison {
+            sections.extend(comparison.sections(&summary));
+        }
         if let Some(details) = &details {
             sections.extend(help_of_sources(&summary, details));
             sections.push(curve(&summary, &details.curve));
@@ -93,7 +106,11 @@ fn details(
     study: &Study,
     added: &[usize],
 ) -> Result<Details, Failure> {
-    let curve = study.learning_curve(added)?;
+    // A curve speaks of the fewest mistakes, not of a rate that is held.
+    let curve = match study.forecast().test {
+        Some(_) => Vec::new(),
+        None => study.learning_curve(added)?,
+    };
     if tasks.cells().tasks().len() == 1 || settings.labels == Labels::Alone {
         return Ok(Details {
             curve,

@@ -1,0 +1,232 @@
+//! What other rules and other theories would foretell, next to the choice that was made.
+
+use foretask::study::{Compared, Foretold, Rule};
+use foretask::{Coupling, RuleName, Source, Study};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::json;
+use crate::progress::Progress;
+use crate::show::table::{Align, Table};
+use crate::show::words;
+use crate::summary::Summary;
+
+/// With more features the theories take more than a second, and are asked for by `--compare` only.
+const QUICK_FEATURES: usize = 300;
+
+/// In tables, what the rest is compared with.
+const THIS: &str = "this forecast";
+
+/// Forecasts of every rule, and of every theory.
+pub struct Comparison {
+    /// Only if asked for; the study's own rule first.
+    rules: Option<Vec<Compared>>,
+    theories: Vec<Foretold>,
+}
+
+/// Compares: rules only if asked for, theories also where that is quick. `None` if there is nothing
+/// to say.
+pub fn run(study: &Study, features: usize, asked: bool) -> Result<Option<Comparison>, Failure> {
+    if !asked && features > QUICK_FEATURES {
+        return Ok(None);
+    }
+    let rules = match asked {
+        true => {
+            let progress = Progress::new("comparing rules");
+            Some(study.compare(&|share| progress.tell(share))?)
+        }
+        false => None,
+    };
+    Ok(Some(Comparison {
+        rules,
+        theories: study.theories()?,
+    }))
+}
+
+/// The coupling that alternatives are compared at: the rule's own, or that of its heaviest candidate.
+fn coupling(rule: &Rule) -> Option<&Coupling> {
+    let heaviest = rule.candidates.first();
+    (rule.coupling.as_ref()).or_else(|| heaviest.map(|candidate| &candidate.coupling))
+}
+
+impl Comparison {
+    /// For machines: `compare`, if asked for, and `theories`.
+    pub fn report(&self, summary: &Summary) -> Vec<(String, Value)> {
+        let theories: Vec<Value> = self
+            .sources(summary)
+            .map(|(source, error, chosen)| {
+                json!({"source": source, "error": error, "chosen": chosen})
+            })
+            .collect();
+        let mut entries = vec![("theories".to_owned(), json!(theories))];
+        if let Some(rules) = &self.rules {
+            let coupling = coupling(summary.rule);
+            let rules = rules.iter().enumerate().map(|(number, compared)| {
+                json!({
+                    "rule": compared.rule,
+                    "labels": compared.labels,
+                    "own": number == 0,
+                    "forecast": json::forecast(&compared.forecast, summary.classes()),
+                })
+            });
+            let compare = json!({
+                "lambda": coupling.map(Coupling::lambda),
+                "gamma": coupling.map(Coupling::gamma),
+                "rules": rules.collect::<Vec<_>>(),
+            });
+            entries.push(("compare".to_owned(), compare));
+        }
+        entries
+    }
+
+    /// For people: tables if asked for, else a line or two.
+    pub fn sections(&self, summary: &Summary) -> Vec<String> {
+        match &self.rules {
+            Some(rules) => vec![
+                rules_table(summary, rules),
+                self.theories_table(summary) + "\n" + &words::wrapped(&why(summary)),
+            ],
+            None => vec![self.theories_lines(summary)],
+        }
+    }
+
+    /// Source, error, and whether it is the forecast's own: that one first, if it is no theory.
+    fn sources<'s>(
+        &'s self,
+        summary: &'s Summary,
+    ) -> impl Iterator<Item = (Source, f64, bool)> + 's {
+        let forecast = summary.forecast;
+        let counted = forecast.source == Source::LeaveOneOut;
+        let own = counted.then_some((forecast.source, forecast.error, true));
+        own.into_iter().chain(self.theories.iter().map(|foretold| {
+            // The forecast's own number may rest on another estimate of the same theory.
+            match foretold.source == forecast.source {
+                true => (foretold.source, forecast.error, true),
+                false => (foretold.source, foretold.error, false),
+            }
+        }))
+    }
+
+    fn theories_table(&self, summary: &Summary) -> String {
+        let mut table = Table::new(&[Align::Left, Align::Right, Align::Left]);
+        table.row(["source", "forecast error", ""]);
+        for (source, error, chosen) in self.sources(summary) {
+            table.row([
+                source.to_string(),
+                words::percent(error),
+                if chosen { THIS } else { "" }.to_owned(),
+            ]);
+        }
+        let whose = match summary.rule.name {
+            _ if averages(summary) => "the heaviest candidate of this rule",
+            RuleName::OneVsOne => "the classical one-hot rule, in place of the votes,",
+            _ => "the same rule",
+        };
+        let sentence = format!(
+            "What each theory would foretell for {whose} at that coupling{}",
+            fewest_mistakes(summary)
+        );
+        words::wrapped(&sentence) + "\n" + &table.text()
+    }
+
+    fn theories_lines(&self, summary: &Summary) -> String {
+        let others: Vec<String> = self
+            .sources(summary)
+            .filter(|(_, _, chosen)| !chosen)
+            .map(|(source, error, _)| {
+                let name = words::option_value(source);
+                format!("{name} {}", words::percent(error))
+            })
+            .collect();
+        if others.is_empty() {
+            return String::new();
+        }
+        let source = summary.forecast.source;
+        let who = match source {
+            Source::LeaveOneOut => "Theory",
+            _ => "Other theories",
+        };
+        let sentence = format!(
+            "The forecast is by {}{source} (--theory). {who} would foretell{}:",
+            article(source),
+            fewest_mistakes(summary),
+        );
+        format!("{}  {}\n", words::wrapped(&sentence), others.join(", "))
+    }
+}
+
+/// The theories that a test is compared with hold no rate.
+fn fewest_mistakes(summary: &Summary) -> &'static str {
+    match summary.forecast.test {
+        Some(_) => ", at the threshold of fewest mistakes",
+        None => "",
+    }
+}
+
+fn article(source: Source) -> &'static str {
+    match source {
+        Source::LeaveOneOut => "",
+        _ => "the ",
+    }
+}
+
+/// Whether the study's own rule is not at one coupling.
+fn averages(summary: &Summary) -> bool {
+    summary.rule.coupling.is_none()
+}
+
+fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
+    let mut table = Table::new(&[
+        Align::Left,
+        Align::Left,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ]);
+    let interval = words::interval_name();
+    table.row(["rule", "labels", "forecast error", &interval, ""]);
+    for (number, compared) in rules.iter().enumerate() {
+        table.row([
+            compared.rule.to_string(),
+            words::option_value(compared.labels),
+            words::percent(compared.forecast.error),
+            words::interval(compared.forecast.interval),
+            if number == 0 { THIS } else { "" }.to_owned(),
+        ]);
+    }
+    let place = match coupling(summary.rule) {
+        Some(coupling) if averages(summary) => format!(
+            "the others at the {}, that of its heaviest candidate",
+            words::coupling(coupling)
+        ),
+        Some(coupling) => format!("all at the {}", words::coupling(coupling)),
+        None => "at no coupling".to_owned(),
+    };
+    let rate = match summary.forecast.test {
+        Some(_) => " The others hold no false-alarm rate: they make the fewest mistakes they can.",
+        None => "",
+    };
+    let caution = format!(
+        "The least of several forecasts is likely to be too small: where intervals overlap, choose by \
+         what you need.{rate}"
+    );
+    format!(
+        "{}\n{}\n{}",
+        words::wrapped(&format!("What each rule is expected to do; {place}")),
+        table.text(),
+        words::wrapped(&caution)
+    )
+}
+
+/// Why the default is what it is.
+fn why(summary: &Summary) -> String {
+    let chosen = match summary.forecast.source {
+        Source::LeaveOneOut => String::new(),
+        source => format!("This forecast is by the {source} because --theory says so. "),
+    };
+    format!(
+        "{chosen}The default for real data is leave-one-out: it counts mistakes on the target's own \
+         samples, while a theory's absolute errors hold for Gaussian features only \
+         (docs/4-when-to-trust-a-forecast.md)."
+    )
+}
