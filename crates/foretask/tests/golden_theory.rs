@@ -4,13 +4,16 @@
 
 mod common;
 
+use common::generate::orthogonal;
 use common::golden::{GOLDEN, Training, array, load, matrix, numbers, training};
 use common::theory::cells;
 use common::{assert_close, column};
 use faer::Mat;
 use foretask::gaussian::{tail, upper_quantile};
 use foretask::rules::binary::{BinaryRule, ScoreLaw, classical_labels, optimal_labels};
-use foretask::theory::{Corrections, Theory, gradient, gram};
+use foretask::theory::{
+    Contrasts, Corrections, Covariances, Diagonal, Theory, gradient, gram, pooled_shape,
+};
 use foretask::{Cells, Coupling, LeaveOneOut, Moments, Scaling, Statistics, System};
 use serde_json::Value;
 
@@ -121,10 +124,11 @@ fn the_fixed_point_and_its_second_order_quantities_are_the_golden_ones() {
         assert_close(&theory.jacobian, &matrix(&expected["J"]), GOLDEN);
         assert_close(&theory.centring, &matrix(&expected["C"]), GOLDEN);
         assert_close(&theory.kappa, &matrix(&expected["kappa"]), GOLDEN);
-        let weighted = Mat::from_fn(golden.cells.len(), golden.cells.len(), |r, s| {
-            theory.delta[r].sqrt() * theory.alignment[(r, s)] * theory.delta[s].sqrt()
-        });
-        assert_close(&weighted, &matrix(&expected["H"]), GOLDEN);
+        assert_close(
+            &weighted_alignment(&theory),
+            &matrix(&expected["H"]),
+            GOLDEN,
+        );
         let most = expected["newton_iterations_max"].as_u64().unwrap() as usize;
         assert!(
             theory.iterations <= most,
@@ -409,4 +413,175 @@ fn theory_from_data_and_the_moments_shrunk_toward_it_are_the_golden_ones() {
             assert_close(covariance, &matrix(&expected["js_cov"]), GOLDEN);
         }
     });
+}
+
+/// `general_m3_k2` or `diag_m3_k2`: three classes in each of two tasks, means and covariances of their
+/// own.
+struct Unequal {
+    cells: Cells,
+    coupling: Coupling,
+    /// p x C.
+    means: Mat<f64>,
+    input: Value,
+    expected: Value,
+}
+
+impl Unequal {
+    fn load(name: &str, means: &str) -> Self {
+        let golden = load(name);
+        let input = &golden["input"];
+        let counts: Vec<Vec<usize>> = serde_json::from_value(input["n"].clone()).unwrap();
+        Self {
+            cells: cells(&counts),
+            coupling: Coupling::new(number(&input["lam"]), numbers(&input["gamma"])).unwrap(),
+            means: by_cell(&input[means]),
+            input: input.clone(),
+            expected: golden["expected"].clone(),
+        }
+    }
+
+    fn general(&self, sigma: Vec<Mat<f64>>, corrections: Corrections) -> Theory {
+        let covariances = Covariances::new(sigma).unwrap();
+        Theory::general(
+            &self.cells,
+            &self.coupling,
+            &covariances,
+            &self.means,
+            corrections,
+        )
+        .unwrap()
+    }
+
+    fn assert_moments(&self, theory: &Theory) {
+        let expected = &self.expected;
+        assert_numbers(&theory.tau, &expected["tau"], GOLDEN);
+        assert_numbers(&theory.delta, &expected["delta"], GOLDEN);
+        assert_close(&theory.traces, &matrix(&expected["T"]), GOLDEN);
+        assert_close(&theory.jacobian, &matrix(&expected["J"]), GOLDEN);
+        assert_close(&theory.centring, &matrix(&expected["C"]), GOLDEN);
+        assert_close(&theory.kappa, &matrix(&expected["kappa"]), GOLDEN);
+        assert_close(&weighted_alignment(theory), &matrix(&expected["H"]), GOLDEN);
+        assert_close(&theory.mean, &matrix(&expected["Mean"]), GOLDEN);
+        assert_covariances(theory, &expected["Cov"]);
+    }
+}
+
+/// A list of one vector per class of every task, as columns.
+fn by_cell(value: &Value) -> Mat<f64> {
+    let columns: Vec<Vec<f64>> = array(value)
+        .iter()
+        .flat_map(|task| array(task).iter().map(numbers))
+        .collect();
+    Mat::from_fn(columns[0].len(), columns.len(), |i, r| columns[r][i])
+}
+
+/// D^{1/2} H' D^{1/2}.
+fn weighted_alignment(theory: &Theory) -> Mat<f64> {
+    let c = theory.delta.len();
+    Mat::from_fn(c, c, |r, s| {
+        theory.delta[r].sqrt() * theory.alignment[(r, s)] * theory.delta[s].sqrt()
+    })
+}
+
+fn matrices(value: &Value) -> Vec<Mat<f64>> {
+    array(value)
+        .iter()
+        .flat_map(|task| array(task).iter().map(matrix))
+        .collect()
+}
+
+#[test]
+fn the_theory_of_general_covariances_is_the_golden_one() {
+    let golden = Unequal::load("general_m3_k2", "mus");
+    let sigma = matrices(&golden.input["Sigmas"]);
+    golden.assert_moments(&golden.general(sigma, Corrections::None));
+}
+
+#[test]
+fn the_theory_of_sample_means_is_the_golden_one() {
+    let golden = Unequal::load("general_m3_k2", "mus");
+    let sigma = matrices(&golden.input["Sigmas"]);
+    let theory = golden.general(sigma, Corrections::UnbiasedSampleMeans);
+    let expected = &golden.expected["debias_dof"];
+    assert_numbers(&theory.tau, &expected["tau"], GOLDEN);
+    assert_close(&theory.kappa, &matrix(&expected["kappa"]), GOLDEN);
+    assert_close(
+        &theory.kappa_residual,
+        &matrix(&expected["kappa_rho"]),
+        GOLDEN,
+    );
+    assert_close(
+        &weighted_alignment(&theory),
+        &matrix(&expected["H"]),
+        GOLDEN,
+    );
+    assert_close(&theory.mean, &matrix(&expected["Mean"]), GOLDEN);
+    assert_covariances(&theory, &expected["Cov"]);
+}
+
+#[test]
+fn the_theory_of_diagonal_covariances_is_the_golden_one() {
+    let golden = Unequal::load("diag_m3_k2", "mu");
+    let variances = by_cell(&golden.input["s"]);
+    let p = variances.nrows();
+    let diagonal = Diagonal {
+        variances: variances.clone(),
+        multiplicity: vec![1.0; p],
+        means: golden.means.clone(),
+    };
+    let theory = Theory::diagonal(
+        &golden.cells,
+        p,
+        &golden.coupling,
+        &diagonal,
+        Corrections::None,
+    )
+    .unwrap();
+    golden.assert_moments(&theory);
+    // The same in another basis, which no shape is seen in.
+    let turn = orthogonal(5, p);
+    let sigma = (0..golden.cells.len())
+        .map(|r| {
+            let diagonal = Mat::from_fn(p, p, |i, j| if i == j { variances[(i, r)] } else { 0.0 });
+            &turn * diagonal * turn.transpose()
+        })
+        .collect();
+    let turned = Unequal {
+        means: &turn * &golden.means,
+        ..golden
+    };
+    turned.assert_moments(&turned.general(sigma, Corrections::None));
+}
+
+#[test]
+fn the_pooled_theory_is_the_golden_one() {
+    let mut seen = 0;
+    for golden in training() {
+        let expected = &golden.expected["beyond"]["pooled_theory"];
+        if expected.is_null() {
+            continue;
+        }
+        seen += 1;
+        let table = golden.problem.table();
+        let tasks = table.tasks();
+        let coupling = golden.problem.coupling(tasks.cells());
+        let shape = pooled_shape(&tasks, Scaling::None, Contrasts::Raw)
+            .unwrap()
+            .unwrap();
+        let theory = |corrections: Corrections| {
+            let (cells, p) = (tasks.cells(), tasks.features());
+            Theory::common(cells, p, &coupling, &shape, corrections).unwrap()
+        };
+        let unbiased = theory(Corrections::UnbiasedSampleMeans);
+        assert_numbers(&unbiased.tau, &expected["tau"], GOLDEN);
+        assert_close(&unbiased.mean, &matrix(&expected["Mean"]), GOLDEN);
+        assert_covariances(&unbiased, &expected["Cov"]);
+        // H' is positive in all files, and W' but for one direction of this one.
+        let positive = theory(Corrections::SampleMeans);
+        assert_close(&positive.mean, &matrix(&expected["Mean"]), GOLDEN);
+        if golden.name != "train_k3_m3_dual" {
+            assert_covariances(&positive, &expected["Cov"]);
+        }
+    }
+    assert_eq!(seen, 3);
 }

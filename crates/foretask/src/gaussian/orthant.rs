@@ -28,7 +28,7 @@ use crate::dense;
 pub struct Orthant {
     /// Between 0 and 1.
     pub probability: f64,
-    /// Four standard errors of the points, and what rounding may do; 1 if nothing is known.
+    /// Rounding, and four standard errors of the points where there are any; 1 if nothing is known.
     pub error: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct Orthant {
 ///
 /// Only the lower triangle of the covariance is read, which may be singular. A component without
 /// variance is its mean, and zero is not positive; an infinite mean is certain. In three dimensions and
-/// more points are doubled until the error is within `tolerance`, from 512 to 524,288; no tolerance is
+/// more points are doubled until the error is within `tolerance`, from 2,048 to 524,288; no tolerance is
 /// asked of fewer dimensions, where the error is of rounding. A NaN, an infinite covariance or sizes
 /// that differ have probability ½ with error 1.
 ///
@@ -75,33 +75,26 @@ pub fn orthant(mean: &[f64], covariance: MatRef<'_, f64>, tolerance: f64) -> Ort
     let levels: Vec<f64> = components.iter().map(|&(i, s)| mean[i] / s).collect();
     let correlation = Mat::from_fn(levels.len(), levels.len(), |a, b| {
         let ((i, s), (j, t)) = (components[a], components[b]);
-        covariance[(i.max(j), i.min(j))] / s / t
+        (covariance[(i.max(j), i.min(j))] / s / t).clamp(-1.0, 1.0)
     });
-    match levels[..] {
-        [] => Orthant {
-            probability: 1.0,
-            error: 0.0,
-        },
-        [level] => Orthant {
-            probability: tail(-level),
-            error: rounding(correlation.as_ref(), 0.0),
-        },
-        [first, second] => Orthant {
-            probability: quadrant(-first, -second, correlation[(1, 0)]),
-            error: rounding(correlation.as_ref(), 0.0),
-        },
+    let (probability, error) = match levels[..] {
+        [] => (1.0, 0.0),
+        [level] => (tail(-level), rounding(correlation.as_ref(), 0.0)),
+        [first, second] => (
+            quadrant(-first, -second, correlation[(1, 0)]),
+            rounding(correlation.as_ref(), 0.0),
+        ),
         _ => {
             let (chain, dropped) = chain(&levels, correlation.as_ref());
-            let (probability, spread) = integrate(&chain, tolerance);
-            Orthant {
-                probability,
-                error: spread + rounding(correlation.as_ref(), dropped),
-            }
+            let rounding = rounding(correlation.as_ref(), dropped);
+            let (probability, spread) = integrate(&chain, tolerance - rounding);
+            (probability, spread + rounding)
         }
-    }
+    };
+    Orthant { probability, error }
 }
 
-/// Q underflows here: less is impossible.
+/// Q(38) = 3e-316, where doubles end: less is impossible.
 const FARTHEST: f64 = 38.0;
 /// Q(9) = 1e-19 is nothing beside one: more is certain.
 const CERTAIN: f64 = 9.0;
@@ -262,11 +255,15 @@ impl Interval {
         } else {
             (1.0, low, high)
         };
-        let beyond = if high < FARTHEST { tail(high) } else { 0.0 };
+        let beyond = if high < FARTHEST {
+            quick_tail(high)
+        } else {
+            0.0
+        };
         Self {
             sign,
             beyond,
-            mass: (tail(low) - beyond).max(0.0),
+            mass: (quick_tail(low) - beyond).max(0.0),
         }
     }
 
@@ -286,27 +283,69 @@ impl Interval {
     }
 }
 
+/// Q to an absolute 1e-15 in a third of the time of [`tail`]: Hart's rational approximation 5666 of
+/// Q(x) exp(x²/2), for which see West, "Better approximations to cumulative normal functions" (2005).
+#[inline]
+fn quick_tail(x: f64) -> f64 {
+    const ABOVE: [f64; 7] = [
+        220.206867912376,
+        221.213596169931,
+        112.079291497871,
+        33.912866078383,
+        6.37396220353165,
+        0.700383064443688,
+        3.52624965998911e-2,
+    ];
+    const BELOW: [f64; 8] = [
+        440.413735824752,
+        793.826512519948,
+        637.333633378831,
+        296.564248779674,
+        86.7807322029461,
+        16.064177579207,
+        1.75566716318264,
+        8.83883476483184e-2,
+    ];
+    // Further out only the absolute error stays small.
+    const WITHIN: f64 = 5.0;
+    let size = x.abs();
+    if size > WITHIN {
+        return tail(x);
+    }
+    let above = ABOVE.iter().rev().fold(0.0, |sum, c| sum * size + c);
+    let below = BELOW.iter().rev().fold(0.0, |sum, c| sum * size + c);
+    let upper = (-0.5 * x * x).exp() * above / below;
+    if x < 0.0 { 1.0 - upper } else { upper }
+}
+
 /// Independent scramblings.
 const SCRAMBLINGS: u32 = 8;
-/// The error is so many standard errors; with seven degrees of freedom more is seen once in 200 times.
+/// The error is so many standard errors, and at least half of what it was with half the points: a
+/// spread that is small by luck would end the work too soon. Random problems have exceeded it about once
+/// in a thousand times.
 const SPREAD: f64 = 4.0;
-/// Points that are worked at together, and the fewest of a scrambling.
-const BLOCK: usize = 64;
-/// The most points of a scrambling: the length of the sequence.
+/// The fewest points of a scrambling; fewer may all miss a corner where the product falls.
+const FEWEST: usize = 256;
+/// The most: the length of the sequence.
 const MOST: usize = 1 << 16;
+/// Points that are worked at together.
+const BLOCK: usize = 64;
 /// Points are of 32 bits.
 const RESOLUTION: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// The mean of the product of probabilities, and its error.
 fn integrate(chain: &[Variable], tolerance: f64) -> (f64, f64) {
     let draws = chain.len() - 1;
+    let mut drawn = vec![[0.0; BLOCK]; draws];
+    if draws == 0 {
+        return (block(chain, &mut [], &mut drawn) / BLOCK as f64, 0.0);
+    }
     let mut sequences: Vec<Vec<Uniform>> = (1..=SCRAMBLINGS)
         .map(|seed| (0..draws).map(|j| Uniform::new(j, seed)).collect())
         .collect();
     let mut sums = vec![0.0; sequences.len()];
-    let mut drawn = vec![[0.0; BLOCK]; draws];
-    let mut points = 0;
-    let mut wanted = BLOCK;
+    let (mut points, mut wanted) = (0, FEWEST / 2);
+    let mut spread: f64 = 0.0;
     loop {
         for (sum, sequence) in sums.iter_mut().zip(&mut sequences) {
             for _ in (points..wanted).step_by(BLOCK) {
@@ -316,10 +355,11 @@ fn integrate(chain: &[Variable], tolerance: f64) -> (f64, f64) {
         points = wanted;
         let count = sums.len() as f64;
         let mean = sums.iter().sum::<f64>() / count;
-        let square: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
-        let standard_error = (square / (count * (count - 1.0))).sqrt() / points as f64;
-        let error = SPREAD * standard_error + draws as f64 * RESOLUTION;
-        if error <= tolerance || points >= MOST || draws == 0 {
+        let squares: f64 = sums.iter().map(|sum| (sum - mean).powi(2)).sum();
+        let standard_error = (squares / (count * (count - 1.0))).sqrt() / points as f64;
+        spread = (SPREAD * standard_error).max(0.5 * spread);
+        let error = spread + draws as f64 * RESOLUTION;
+        if (error <= tolerance && points >= FEWEST) || points >= MOST {
             return (mean / points as f64, error);
         }
         wanted = 2 * points;

@@ -2,7 +2,8 @@
 //!
 //! Points are Sobol's with Owen's scrambling, the same at every call: n of them integrate smooth
 //! functions with an error that falls faster than 1/n, random ones with 1/√n. Dimensions past the table
-//! of Sobol numbers (256) are pseudo-random.
+//! of Sobol numbers (256) are pseudo-random. Past the hundredth some pairs of dimensions are worse
+//! spread than random ones, though the average pair is three times better.
 
 use faer::{Mat, MatRef};
 use rand::{Rng, SeedableRng};
@@ -14,9 +15,9 @@ use crate::dense;
 
 /// `count` points of N(0, I) in so many dimensions, one per row (count x dimension).
 ///
-/// The second half of the points is the first with its sign changed, so that every odd moment is
-/// exactly zero; of an odd number the last point is the origin. Rounding apart, x = `points` Lᵀ has the
-/// covariance L Lᵀ ([`factor`]).
+/// Every column is centred: its mean is zero but for rounding. With L a [`factor`] of a covariance, the
+/// rows of `points` Lᵀ are points of that covariance. Mirrored pairs would make all odd moments zero,
+/// but leave probabilities in many dimensions a quarter less accurate.
 ///
 /// ```
 /// let points = foretask::gaussian::normal_points(3, 1024);
@@ -24,15 +25,15 @@ use crate::dense;
 /// assert!((variance - 1.0).abs() < 0.01);
 /// ```
 pub fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
-    let half = count / 2;
     let mut points = Mat::zeros(count, dimension);
-    for (index, mut column) in points.col_iter_mut().enumerate() {
+    for (index, column) in points.col_iter_mut().enumerate() {
         let mut uniform = Uniform::new(index, SEED);
-        for point in 0..half {
-            let x = upper_quantile(uniform.draw());
-            column[point] = x;
-            column[half + point] = -x;
-        }
+        let drawn: Vec<f64> = (0..count).map(|_| upper_quantile(uniform.draw())).collect();
+        let mean = drawn.iter().sum::<f64>() / count as f64;
+        column
+            .iter_mut()
+            .zip(drawn)
+            .for_each(|(x, y)| *x = y - mean);
     }
     points
 }
@@ -49,6 +50,10 @@ pub fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
 /// ```
 pub fn factor(covariance: MatRef<'_, f64>) -> Mat<f64> {
     let d = covariance.nrows();
+    let known = (0..d).all(|j| (j..d).all(|i| covariance[(i, j)].is_finite()));
+    if d == 0 || !known {
+        return Mat::zeros(d, 0);
+    }
     let Some((values, vectors)) = dense::symmetric_eigen(covariance) else {
         return Mat::zeros(d, 0);
     };

@@ -119,6 +119,13 @@ pub(super) fn average(covariance: &[Mat<f64>], shares: &[f64]) -> Mat<f64> {
     })
 }
 
+/// Σ_j share_j mean_j.
+pub(super) fn centre(mean: &Mat<f64>, shares: &[f64]) -> Vec<f64> {
+    mean.col_iter()
+        .map(|column| column.iter().zip(shares).map(|(x, w)| w * x).sum())
+        .collect()
+}
+
 /// Yᵀ S Y.
 pub(super) fn between(s: MatRef<'_, f64>, y: MatRef<'_, f64>) -> Mat<f64> {
     dense::times(y.transpose(), dense::times(s, y).as_ref())

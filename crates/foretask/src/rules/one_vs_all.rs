@@ -15,7 +15,7 @@
 
 use faer::Mat;
 
-use super::bayes::{Whitened, between, equal_covariances, shares};
+use super::bayes::{Whitened, average, between, centre, equal_covariances, shares};
 use super::{Discriminant, Form};
 use crate::cells::Cells;
 use crate::dense;
@@ -159,18 +159,33 @@ struct Rest {
 
 impl Rest {
     fn new(moments: &Moments, class: usize, weights: &[f64]) -> Self {
-        let rivals: Vec<usize> = (0..moments.mean.nrows()).filter(|&j| j != class).collect();
-        let shares = shares(&rivals.iter().map(|&j| weights[j]).collect::<Vec<f64>>());
-        let c = moments.mean.ncols();
-        let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
-            rivals.iter().zip(&shares).map(|(&j, w)| w * of(j)).sum()
-        };
-        let mean: Vec<f64> = (0..c).map(|i| sum(&|j| moments.mean[(j, i)])).collect();
-        let off = |j: usize, i: usize| moments.mean[(j, i)] - mean[i];
+        /// Differences of means below this share of the largest mean are rounding.
+        const ROUNDING: f64 = 1e-13;
+        let mut weights = weights.to_vec();
+        weights[class] = 0.0;
+        if weights.iter().all(|&weight| weight == 0.0) {
+            weights.fill(1.0);
+            weights[class] = 0.0;
+        }
+        let shares = shares(&weights);
+        let mean = centre(&moments.mean, &shares);
+        let (m, c) = moments.mean.shape();
+        // A class amid the others must not be told from them by rounding.
+        let rounding = ROUNDING * moments.mean.norm_max();
+        let spread = Mat::from_fn(m, c, |j, cell| {
+            shares[j].sqrt() * (moments.mean[(j, cell)] - mean[cell])
+        });
         Self {
-            difference: Mat::from_fn(c, 1, |i, _| off(class, i)),
-            within: Mat::from_fn(c, c, |a, b| sum(&|j| moments.covariance[j][(a, b)])),
-            between: Mat::from_fn(c, c, |a, b| sum(&|j| off(j, a) * off(j, b))),
+            difference: Mat::from_fn(c, 1, |cell, _| {
+                let difference = moments.mean[(class, cell)] - mean[cell];
+                if difference.abs() > rounding {
+                    difference
+                } else {
+                    0.0
+                }
+            }),
+            within: average(&moments.covariance, &shares),
+            between: dense::times(spread.transpose(), spread.as_ref()),
         }
     }
 }
@@ -285,20 +300,19 @@ impl Ratios<'_> {
             let values: Vec<f64> = (0..h.len())
                 .map(|j| (0..d).map(|i| gradients[(i, j)] * x[(i, 0)]).sum())
                 .collect();
-            let mut curvature = Mat::from_fn(d, d, |a, b| {
-                // x itself is a null direction of every h_j's curvature.
-                let length = x[(a, 0)] * x[(b, 0)];
-                let sum: f64 = (0..h.len())
-                    .filter(|&j| weights[j] > 0.0)
-                    .map(|j| {
-                        let square = h[j] * h[j];
-                        let along = images[j][(a, 0)] * images[j][(b, 0)] / square;
-                        weights[j] * (self.covariance[j][(a, b)] - along) / square
-                    })
-                    .sum();
-                least * (sum + length)
-            });
+            // x itself is a null direction of every h_j's curvature; any positive one will do there.
+            let mut curvature = Mat::from_fn(d, d, |a, b| least * x[(a, 0)] * x[(b, 0)]);
             (0..d).for_each(|i| curvature[(i, i)] += PROXIMAL * least);
+            for j in (0..h.len()).filter(|&j| weights[j] > 0.0) {
+                let (s, image, square) = (self.covariance[j], &images[j], h[j] * h[j]);
+                let weight = least * weights[j] / square;
+                for b in 0..d {
+                    let along = image[(b, 0)] / square;
+                    for a in b..d {
+                        curvature[(a, b)] += weight * (s[(a, b)] - along * image[(a, 0)]);
+                    }
+                }
+            }
             let Some(factor) = dense::small_cholesky(curvature.as_ref()) else {
                 return x;
             };

@@ -111,6 +111,10 @@ impl Kept {
 
     /// The positive part of the restriction to the kept range takes the place of `spread`.
     fn restrict(&self, spread: &mut Mat<f64>) {
+        if self.basis.ncols() == 0 {
+            spread.fill(0.0);
+            return;
+        }
         let basis = Mat::from_fn(self.basis.nrows(), self.basis.ncols(), |r, i| {
             self.scale[r] * self.basis[(r, i)]
         });

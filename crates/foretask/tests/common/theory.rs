@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use faer::Mat;
-use foretask::theory::{Common, Corrections, Theory};
+use foretask::theory::{Common, Corrections, Covariances, Theory};
 use foretask::{Cells, Coupling, Task};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -59,7 +59,8 @@ pub struct Dense {
     pub covariance: Vec<Mat<f64>>,
 }
 
-/// The theory of cells with means (p x C) and one covariance (p x p) each.
+/// The theory of cells with means (p x C) and one covariance (p x p) each; of sample means without the
+/// positive part.
 pub fn dense(
     cells: &Cells,
     coupling: &Coupling,
@@ -132,12 +133,27 @@ pub fn dense(
     });
     let centred = means * centre.transpose();
     let form = |a: usize, m: &Mat<f64>, b: usize| centred.col(a).transpose() * m * centred.col(b);
+    // What averages of samples add to a form m for the noise of their own.
+    let averages = corrections == Corrections::UnbiasedSampleMeans;
+    let noise = |m: &dyn Fn(usize) -> Mat<f64>| {
+        let traces = Mat::from_fn(c, c, |a, b| {
+            if a == b && averages && counts[a] > 0.0 {
+                trace(&(&sigma[a] * m(a))) / counts[a]
+            } else {
+                0.0
+            }
+        });
+        &centre * traces * centre.transpose()
+    };
     let d = Mat::from_fn(c, c, |a, b| if a == b { delta[a] } else { 0.0 });
-    let h = Mat::from_fn(c, c, |a, b| form(a, &part(&r, block(a), block(b)), b));
-    let residual = solve(&identity + h * &d, centre);
+    let h = Mat::from_fn(c, c, |a, b| form(a, &part(&r, block(a), block(b)), b))
+        - noise(&|a| part(&r, block(a), block(a)));
     let spread: Vec<Mat<f64>> = (0..c)
-        .map(|q| Mat::from_fn(c, c, |a, b| form(a, &through(a, q, b), b)))
+        .map(|q| {
+            Mat::from_fn(c, c, |a, b| form(a, &through(a, q, b), b)) - noise(&|a| through(a, q, a))
+        })
         .collect();
+    let residual = solve(&identity + h * &d, centre.clone());
     let covariance = (0..c)
         .map(|q| {
             let total = Mat::from_fn(c, c, |a, b| {
@@ -263,6 +279,113 @@ impl Case {
         )
         .unwrap()
     }
+}
+
+/// Cells with covariances of any kind.
+#[derive(Clone, Debug)]
+pub struct General {
+    pub counts: Vec<Vec<usize>>,
+    pub gamma: Vec<f64>,
+    pub lambda: f64,
+    /// p x C.
+    pub means: Mat<f64>,
+    pub distinct: Vec<Mat<f64>>,
+    pub of_cell: Vec<usize>,
+    pub corrections: Corrections,
+}
+
+impl General {
+    pub fn cells(&self) -> Cells {
+        cells(&self.counts)
+    }
+
+    pub fn coupling(&self) -> Coupling {
+        Coupling::new(self.lambda, self.gamma.clone()).unwrap()
+    }
+
+    pub fn covariances(&self) -> Covariances {
+        Covariances::shared(self.distinct.clone(), self.of_cell.clone()).unwrap()
+    }
+
+    pub fn theory(&self) -> Theory {
+        Theory::general(
+            &self.cells(),
+            &self.coupling(),
+            &self.covariances(),
+            &self.means,
+            self.corrections,
+        )
+        .unwrap()
+    }
+
+    pub fn dense(&self) -> Dense {
+        let sigma: Vec<Mat<f64>> = self
+            .of_cell
+            .iter()
+            .map(|&index| self.distinct[index].clone())
+            .collect();
+        dense(
+            &self.cells(),
+            &self.coupling(),
+            &self.means,
+            &sigma,
+            self.corrections,
+            Centring::Delta,
+        )
+    }
+
+    /// The same in another basis.
+    pub fn turned(&self, basis: &Mat<f64>) -> Self {
+        let turn = |sigma: &Mat<f64>| basis * sigma * basis.transpose();
+        Self {
+            means: basis * &self.means,
+            distinct: self.distinct.iter().map(turn).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// 1 to 3 tasks of 1 to 3 classes with 0 to 40 samples, 2 to 7 features; γ and λ over five decades or
+/// zero, never both. Covariances are full, rank-deficient, or shared between cells.
+pub fn general_problems() -> impl Strategy<Value = General> {
+    let strength = || prop_oneof![1 => Just(0.0), 5 => decades(-3.0, 2.0)];
+    let task = (vec(0..40_usize, 1..=3), strength());
+    let corrections = select(vec![
+        Corrections::None,
+        Corrections::DegreesOfFreedom,
+        Corrections::UnbiasedSampleMeans,
+    ]);
+    (vec(task, 1..=3), 2..=7_usize, strength(), corrections).prop_flat_map(
+        |(tasks, p, lambda, corrections)| {
+            let (mut counts, mut gamma): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+            counts
+                .iter_mut()
+                .for_each(|counts: &mut Vec<usize>| counts[0] += 2);
+            if lambda == 0.0 {
+                let positive = |gamma: &mut f64| *gamma = gamma.max(0.1);
+                gamma.iter_mut().for_each(positive);
+            }
+            let c: usize = counts.iter().map(Vec::len).sum();
+            let factor = (1..=p + 2).prop_flat_map(move |rank| vec(-1.5..1.5_f64, p * rank));
+            (vec(-2.0..2.0_f64, p * c), vec(factor, c), vec(0..c, c)).prop_map(
+                move |(means, factors, of_cell)| {
+                    let product = |factor: &Vec<f64>| {
+                        let factor = Mat::from_fn(p, factor.len() / p, |i, j| factor[j * p + i]);
+                        &factor * factor.transpose()
+                    };
+                    General {
+                        counts: counts.clone(),
+                        gamma: gamma.clone(),
+                        lambda,
+                        means: Mat::from_fn(p, c, |i, r| means[r * p + i]),
+                        distinct: factors.iter().map(product).collect(),
+                        of_cell,
+                        corrections,
+                    }
+                },
+            )
+        },
+    )
 }
 
 /// Powers of ten with exponents in a range.

@@ -195,3 +195,114 @@ fn ledoit_wolf(features: f64, samples: f64, trace: f64, squares: f64, fourth: f6
         1.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::Rows;
+
+    const FEATURES: usize = 5;
+    /// The sine of another library may differ in the last place.
+    const ROUNDING: f64 = 1e-12;
+
+    fn value(sample: usize, feature: usize) -> f64 {
+        let (l, i) = (sample as f64, feature as f64);
+        (1.3 * l * l + 2.1 * i + 0.7 * l * i).sin() * (1.0 + i)
+    }
+
+    /// Eight samples of class "a", and more rows of others between them.
+    fn first_row(how: Estimate) -> Vec<f64> {
+        let (mut values, mut class) = (Vec::new(), Vec::new());
+        for sample in 0..8 {
+            values.extend((0..FEATURES).map(|feature| 2.0 * value(sample, feature) + 10.0));
+            values.extend((0..FEATURES).map(|feature| value(feature, sample)));
+            class.extend(["a", "b"]);
+        }
+        let rows = Rows::row_major(&values, FEATURES).unwrap();
+        let tasks = Tasks::new(rows, &["t"; 16], &class).unwrap();
+        let covariances = estimate(&tasks, &Statistics::of(&tasks), &[2.0], how).unwrap();
+        covariances.of(0).row(0).iter().copied().collect()
+    }
+
+    #[track_caller]
+    fn assert_row(how: Estimate, expected: [f64; FEATURES]) {
+        for (actual, expected) in first_row(how).iter().zip(expected) {
+            assert!((actual - expected).abs() < ROUNDING, "{actual} {expected}");
+        }
+    }
+
+    /// scikit-learn 1.x: `LedoitWolf().fit(X).covariance_[0] * 8 / 7` (it divides by n).
+    #[test]
+    fn ledoit_and_wolfs_estimate_is_that_of_scikit_learn() {
+        assert_row(
+            Estimate::LedoitWolf,
+            [
+                2.0530798894699185,
+                -0.042437376331068095,
+                -0.04505685239027256,
+                -0.11568217636165823,
+                -0.38586658555985304,
+            ],
+        );
+    }
+
+    /// The printed formula in numpy. scikit-learn's OAS leaves 2/p out and counts n for n - 1 degrees
+    /// of freedom: its weight is 0.704, this one 0.734.
+    #[test]
+    fn the_oracle_approximating_estimate_is_the_printed_one() {
+        assert_row(
+            Estimate::Oas,
+            [
+                2.841208166103211,
+                -0.021680741008283058,
+                -0.02301899956540862,
+                -0.05910062124023187,
+                -0.1971345598749721,
+            ],
+        );
+    }
+
+    #[test]
+    fn the_sample_covariance_divides_by_the_degrees_of_freedom() {
+        let variance = first_row(Estimate::Sample)[0];
+        assert!((variance - 0.5721981519361513).abs() < ROUNDING);
+    }
+
+    fn refusal(values: &[f64], class: &[&str]) -> String {
+        let features = values.len() / class.len();
+        let rows = Rows::row_major(values, features).unwrap();
+        let tasks = Tasks::new(rows, &vec!["t"; class.len()], class).unwrap();
+        estimate(&tasks, &Statistics::of(&tasks), &[1.0], Estimate::Oas)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn classes_without_a_covariance_are_named() {
+        assert_eq!(
+            refusal(&[0.0, 1.0, 3.0], &["x", "y", "y"]),
+            "class 'x' of task 't' has one sample: its covariance needs at least two; use --theory pooled"
+        );
+        assert_eq!(
+            refusal(&[0.1, 0.2, 3.0, 3.0], &["x", "x", "y", "y"]),
+            "class 'y' of task 't' does not vary in any feature: it has no covariance; use --theory pooled"
+        );
+    }
+
+    #[test]
+    fn too_many_features_are_refused_with_the_memory_they_need() {
+        let values: Vec<f64> = (0..4 * 6_000).map(|i| (i % 7) as f64).collect();
+        assert_eq!(
+            refusal(&values, &["x", "x", "y", "y"]),
+            "the covariances of 2 classes with 6000 features need 0.6 GB; at most 5000 features are taken (use --theory pooled)"
+        );
+    }
+
+    #[test]
+    fn a_class_of_one_sample_is_a_sphere_of_the_size_of_its_task() {
+        let values = [0.0, 0.0, 1.0, 1.0, 5.0, 5.0];
+        let rows = Rows::row_major(&values, 2).unwrap();
+        let tasks = Tasks::new(rows, &["t"; 3], &["x", "x", "y"]).unwrap();
+        assert_eq!(spherical(&Statistics::of(&tasks), &[2.0]), [0.125, 0.125]);
+    }
+}

@@ -1,4 +1,4 @@
-//! Covariances of the cells: given and checked here, or estimated from rows ([`estimate`]).
+//! Covariances of the cells: given and checked here, or estimated from rows ([`estimate()`]).
 
 mod estimate;
 
@@ -178,13 +178,6 @@ impl Covariances {
             Form::Any => None,
         }
     }
-
-    /// The same matrices without the shorter ways.
-    #[cfg(test)]
-    pub(super) fn without_form(mut self) -> Self {
-        self.form = Form::Any;
-        self
-    }
 }
 
 impl Form {
@@ -285,4 +278,84 @@ pub(super) fn check_finite(name: &str, matrix: &Mat<f64>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use faer::mat;
+
+    fn refusal(matrices: Vec<Mat<f64>>) -> String {
+        Covariances::new(matrices).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_covariance_is_refused_with_the_reason() {
+        let good = Mat::<f64>::identity(2, 2);
+        assert_eq!(
+            refusal(vec![good.clone(), Mat::identity(3, 3)]),
+            "rows of a covariance (one per feature): expected 2, got 3"
+        );
+        assert_eq!(
+            refusal(vec![Mat::zeros(2, 3)]),
+            "columns of a covariance (one per feature): expected 2, got 3"
+        );
+        assert_eq!(
+            refusal(vec![good.clone(), mat![[1.0, f64::NAN], [0.0, 1.0]]]),
+            "covariance 2: entry (1, 2) is NaN; every entry must be a finite number"
+        );
+        assert_eq!(
+            refusal(vec![mat![[1.0, 0.2], [0.1, 1.0]]]),
+            "covariance 1: it is not symmetric: entries (2, 1) and (1, 2) are 0.1 and 0.2"
+        );
+        assert_eq!(
+            refusal(vec![mat![[1.0, 2.0], [2.0, 1.0]]]),
+            "covariance 1: it has a negative eigenvalue; a covariance has none"
+        );
+        let error = Covariances::shared(vec![good], vec![0, 1]).unwrap_err();
+        assert!(matches!(
+            error,
+            Error::Shape {
+                expected: 2,
+                got: 1,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn matrices_written_with_few_digits_and_without_full_rank_are_taken() {
+        let outer = |x: [f64; 3]| Mat::from_fn(3, 3, |i, j| x[i] * x[j]);
+        let mut rounded = outer([1.0, 2.0, 3.0]);
+        rounded[(0, 1)] += 1e-9;
+        rounded[(2, 2)] -= 1e-9;
+        let taken = Covariances::new(vec![rounded, Mat::zeros(3, 3)]).unwrap();
+        assert_eq!(taken.of(0)[(0, 1)], taken.of(0)[(1, 0)]);
+    }
+
+    #[test]
+    fn shapes_are_recognised() {
+        let toeplitz = Mat::from_fn(3, 3, |i, j| 0.5_f64.powi(i.abs_diff(j) as i32));
+        let diagonal = mat![[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]];
+        let identity = Mat::<f64>::identity(3, 3);
+        let times = |factor: f64, m: &Mat<f64>| faer::Scale(factor) * m;
+        let form = |matrices: Vec<Mat<f64>>| Form::of(&matrices);
+        assert!(matches!(
+            form(vec![times(0.3, &identity), times(7.0, &identity)]),
+            Form::Spherical
+        ));
+        assert!(matches!(
+            form(vec![identity.clone(), diagonal.clone()]),
+            Form::Diagonal
+        ));
+        assert!(matches!(
+            form(vec![
+                toeplitz.clone(),
+                times(0.1, &toeplitz),
+                Mat::zeros(3, 3)
+            ]),
+            Form::Multiples { .. }
+        ));
+        assert!(matches!(form(vec![toeplitz, diagonal]), Form::Any));
+    }
 }
