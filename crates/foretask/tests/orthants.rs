@@ -536,19 +536,19 @@ fn dependence_up_to_rounding_is_dependence() {
     assert!((here.probability - p).abs() < SIMULATION * (p * (1.0 - p) / 200_000.0).sqrt());
 }
 
+/// x and width - x + noise e are positive together with a small probability, exact in two dimensions;
+/// others are independent of both. The points must not miss the narrow interval.
 #[test]
 fn near_dependence_is_accurate() {
-    // x and -x + noise: positive together with probability 1/4 + asin(ρ)/(2π), tiny; the third is
-    // independent of both.
-    for noise in [0.3, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8] {
-        let rows = [[1.0, 0.0, 0.0], [-1.0, noise, 0.0], [0.0, 0.0, 1.0]];
-        let covariance = outer(&Mat::from_fn(3, 3, |i, j| rows[i][j]));
-        let expected = 0.5 * f64::atan(noise) / (2.0 * PI);
-        let three = orthant(&[0.0; 3], covariance.as_ref(), TOLERANCE);
-        assert_covers(three, expected, TOLERANCE, 0.0);
-        if noise < 1e-5 {
-            // The probability itself is below 1e-7, and dropping such a variance does no more.
-            assert!((three.probability - expected).abs() < 1e-7, "{three:?}");
+    for noise in [0.3, 0.1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8] {
+        for width in [-0.01, 0.0, 1e-4, 1e-3, 1e-2, 0.3] {
+            let rows = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [-1.0, noise, 0.0]];
+            let covariance = outer(&Mat::from_fn(3, 3, |i, j| rows[i][j]));
+            let mean = [-0.5, 0.4, width - 0.4];
+            let two = orthant(&mean[1..], covariance.submatrix(1, 1, 2, 2), TOLERANCE);
+            let expected = cumulative(-0.5) * two.probability;
+            let three = orthant(&mean, covariance.as_ref(), TOLERANCE);
+            assert_covers(three, expected, TOLERANCE, two.error);
         }
     }
 }

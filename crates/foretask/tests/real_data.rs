@@ -6,9 +6,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::io::Read;
-use std::path::PathBuf;
-
 use foretask::{Labels, Rows, Settings, Study, Tasks};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -16,6 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 #[path = "../../foretask-cli/src/digits.rs"]
 mod digits;
+#[path = "common/real.rs"]
+mod real;
 
 /// Images by digit.
 struct Images {
@@ -221,30 +220,11 @@ fn digits() {
 
 #[test]
 fn mnist() {
-    let folder = std::env::var_os("FORETASK_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
-        PathBuf::from,
-    );
-    let file = folder.join("mnist.npz");
-    if !file.exists() {
-        println!(
-            "SKIPPED: {} is not there; set FORETASK_DATA to the folder that holds mnist.npz",
-            file.display()
-        );
+    let Some(mut archive) = real::Archive::open("mnist.npz") else {
         return;
-    }
-    let mut archive = zip::ZipArchive::new(std::fs::File::open(file).unwrap()).unwrap();
-    let mut array = |name: &str| -> Vec<u8> {
-        let mut bytes = Vec::new();
-        archive
-            .by_name(&format!("{name}.npy"))
-            .unwrap()
-            .read_to_end(&mut bytes)
-            .unwrap();
-        npyz::NpyFile::new(&bytes[..]).unwrap().into_vec().unwrap()
     };
     let mut by_digit = |images: &str, labels: &str, most: usize| {
-        let (pixels, labels) = (array(images), array(labels));
+        let (pixels, labels): (Vec<u8>, Vec<u8>) = (archive.array(images), archive.array(labels));
         let mut by_digit = vec![Vec::new(); 10];
         for (image, &digit) in pixels.chunks_exact(784).zip(&labels) {
             let digit = &mut by_digit[usize::from(digit)];

@@ -21,7 +21,6 @@ use owens_t::owens_t;
 
 use super::sample::Uniform;
 use super::{density, tail, upper_quantile};
-use crate::dense;
 
 /// A probability, and by how much it may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,78 +161,126 @@ enum Side {
     High,
 }
 
-/// The bounds of one variable; the first is always a low one.
+/// The bounds of one variable; there may be none.
 type Variable = Vec<Bound>;
+
+/// A component with so little of its variance left depends on the variables before. The probability may
+/// be wrong by 5e-6 for it, which its error tells; rounding, in which small variances drown, does less.
+const DEPENDENT: f64 = 1e-9;
+/// The root of that: the weight of a variable that is not depended on.
+const NEGLIGIBLE: f64 = 3e-5;
+/// A component is nearly dependent on a variable if it has at most this share of what the variable
+/// adds to its variance left. On random problems anything from 0.01 to 0.1 does as well.
+const NEAR: f64 = 0.05;
 
 /// The variables in order with the bounds that components set to them, and the largest variance that was
 /// dropped.
 ///
 /// This is a Cholesky factorisation with pivots. The next variable is that of the component which,
-/// given the expected values of the variables before, is least probably positive. Components that have
-/// no variance left depend on the variables so far, and bound the last of them.
+/// given the expected values of the variables before, is least probably positive. Components nearly
+/// dependent on it bound it too, and what is left of them are variables without bounds that are drawn
+/// before it: bounded themselves, their probability would be all but a step, and points would miss what
+/// lies in a narrow corner behind it.
 fn chain(levels: &[f64], correlation: MatRef<'_, f64>) -> (Vec<Variable>, f64) {
     let d = levels.len();
-    let mut factor = Mat::<f64>::zeros(d, d);
-    let mut variance = vec![1.0; d];
-    let mut expected: Vec<f64> = Vec::with_capacity(d);
+    let mut factor = Factor {
+        correlation,
+        weights: Mat::zeros(d, d),
+        variance: vec![1.0; d],
+        columns: 0,
+    };
+    let mut order = Vec::with_capacity(d);
     let mut centre = levels.to_vec();
     let mut left: Vec<usize> = (0..d).collect();
-    let mut variables = Vec::with_capacity(d);
-    let mut dropped: f64 = 0.0;
-    let order = |&a: &usize, &b: &usize, centre: &[f64], variance: &[f64]| {
-        let standardised = |i: usize| centre[i] / variance[i].sqrt();
+    while let Some(pivot) = left.iter().copied().min_by(|&a, &b| {
+        let standardised = |i: usize| centre[i] / factor.variance[i].sqrt();
         standardised(a).total_cmp(&standardised(b))
-    };
-    while let Some(pivot) = left
-        .iter()
-        .copied()
-        .min_by(|a, b| order(a, b, &centre, &variance))
-    {
-        let j = variables.len();
-        let root = variance[pivot].sqrt();
-        factor[(pivot, j)] = root;
-        let mut bounds = vec![bound(levels, &factor, pivot, j)];
-        left.retain(|&i| {
-            if i == pivot {
-                return false;
-            }
-            let inner: f64 = (0..j).map(|k| factor[(i, k)] * factor[(pivot, k)]).sum();
-            let own = (correlation[(i, pivot)] - inner) / root;
-            factor[(i, j)] = own;
-            variance[i] -= own * own;
-            let depends = variance[i] <= dense::NULL_SPACE;
-            if depends {
-                dropped = dropped.max(variance[i].abs());
-                bounds.push(bound(levels, &factor, i, j));
-            }
-            !depends
+    }) {
+        let own = factor.columns;
+        factor.eliminate(pivot, &left);
+        let (mut near, rest): (Vec<usize>, Vec<usize>) = left.iter().partition(|&&i| {
+            let added = factor.weights[(i, own)].powi(2);
+            factor.variance[i] <= (NEAR * added).max(DEPENDENT)
         });
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        for bound in &bounds {
-            let before = bound.weights.iter().zip(&expected);
-            let at = bound.level + before.map(|(w, y)| w * y).sum::<f64>();
-            match bound.side {
-                Side::Low => low = low.max(-at),
-                Side::High => high = high.min(at),
+        near.sort_by(|&a, &b| factor.variance[b].total_cmp(&factor.variance[a]));
+        for &i in &near {
+            if factor.variance[i] > DEPENDENT {
+                order.push(factor.columns);
+                factor.eliminate(i, &left);
             }
         }
-        let y = Interval::new(low, high).mean(low, high);
-        for &i in &left {
-            centre[i] += factor[(i, j)] * y;
+        order.push(own);
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        for &i in &near {
+            let weight = factor.weights[(i, own)];
+            if weight > NEGLIGIBLE {
+                low = low.max(-centre[i] / weight);
+            } else if weight < -NEGLIGIBLE {
+                high = high.min(-centre[i] / weight);
+            }
         }
-        expected.push(y);
-        variables.push(bounds);
+        let expected = Interval::new(low, high).mean(low, high);
+        left = rest;
+        left.retain(|&i| factor.variance[i] > DEPENDENT);
+        for &i in &left {
+            centre[i] += factor.weights[(i, own)] * expected;
+        }
     }
-    (variables, dropped)
+    factor.bounds(levels, &order)
 }
 
-/// The bound of component i to variable j.
-fn bound(levels: &[f64], factor: &Mat<f64>, i: usize, j: usize) -> Bound {
-    let own = factor[(i, j)];
-    Bound {
-        side: if own > 0.0 { Side::Low } else { Side::High },
-        level: levels[i] / own.abs(),
-        weights: (0..j).map(|k| factor[(i, k)] / own.abs()).collect(),
+/// Components as combinations of independent variables, one column each.
+struct Factor<'a> {
+    correlation: MatRef<'a, f64>,
+    weights: Mat<f64>,
+    /// What the columns so far leave of each component.
+    variance: Vec<f64>,
+    columns: usize,
+}
+
+impl Factor<'_> {
+    /// A new column for what is left of `pivot`, and its share in what is left of the others.
+    fn eliminate(&mut self, pivot: usize, left: &[usize]) {
+        let column = self.columns;
+        let root = self.variance[pivot].sqrt();
+        self.weights[(pivot, column)] = root;
+        self.variance[pivot] = 0.0;
+        for &i in left {
+            if self.variance[i] > DEPENDENT {
+                let inner: f64 = (0..column)
+                    .map(|k| self.weights[(i, k)] * self.weights[(pivot, k)])
+                    .sum();
+                let weight = (self.correlation[(i, pivot)] - inner) / root;
+                self.weights[(i, column)] = weight;
+                self.variance[i] -= weight * weight;
+            }
+        }
+        self.columns += 1;
+    }
+
+    /// Every component bounds the last variable, in the `order` of columns, that it depends on.
+    fn bounds(&self, levels: &[f64], order: &[usize]) -> (Vec<Variable>, f64) {
+        let mut variables: Vec<Variable> = order.iter().map(|_| Variable::new()).collect();
+        let mut dropped: f64 = 0.0;
+        for (i, &level) in levels.iter().enumerate() {
+            let weight = |position: usize| self.weights[(i, order[position])];
+            // There is one: the squares of the weights add up to one.
+            let Some(last) = (0..order.len()).rfind(|&at| weight(at).abs() > NEGLIGIBLE) else {
+                continue;
+            };
+            dropped = dropped.max(
+                self.variance[i]
+                    .abs()
+                    .max((last + 1..order.len()).map(|at| weight(at).powi(2)).sum()),
+            );
+            let own = weight(last);
+            variables[last].push(Bound {
+                side: if own > 0.0 { Side::Low } else { Side::High },
+                level: level / own.abs(),
+                weights: (0..last).map(|at| weight(at) / own.abs()).collect(),
+            });
+        }
+        (variables, dropped)
     }
 }
 
