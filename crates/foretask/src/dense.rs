@@ -73,6 +73,17 @@ pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, 
     );
 }
 
+/// Lower triangle of sum += weight term.
+pub(crate) fn add_lower(mut sum: MatMut<'_, f64>, term: MatRef<'_, f64>, weight: f64) {
+    for j in 0..term.ncols() {
+        let from = term.col(j).subrows(j, term.nrows() - j);
+        let to = sum.as_mut().col_mut(j).subrows_mut(j, term.nrows() - j);
+        to.iter_mut()
+            .zip(from.iter())
+            .for_each(|(to, from)| *to += weight * from);
+    }
+}
+
 /// Overwrites the lower triangle by L with a = L Lᵀ; `None` if a is not positive definite.
 pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
     let par = par(a.nrows().pow(3) / 6);

@@ -40,6 +40,9 @@ impl std::fmt::Display for Source {
     }
 }
 
+/// Covariance matrices closer than this (relative to their largest entry) are taken as equal.
+const EQUAL_COVARIANCES: f64 = 1e-9;
+
 /// Mean and covariance of the responses of a new sample, for each class of the target.
 #[derive(Clone, Debug)]
 pub struct Moments {
@@ -200,6 +203,18 @@ impl Moments {
             mean,
             covariance: vec![covariance; classes],
         }
+    }
+
+    /// Whether all classes have the same covariance, but for rounding.
+    pub fn has_equal_covariances(&self) -> bool {
+        let Some((first, rest)) = self.covariance.split_first() else {
+            return true;
+        };
+        let tolerance = EQUAL_COVARIANCES * first.norm_max();
+        rest.iter().all(|s| {
+            (0..s.ncols())
+                .all(|j| (0..s.nrows()).all(|i| (s[(i, j)] - first[(i, j)]).abs() <= tolerance))
+        })
     }
 
     /// The same with covariances multiplied by `factor` ([`centre_noise`]).

@@ -18,9 +18,6 @@ use super::{Discriminant, Form, Quadratic, one_hot};
 use crate::dense;
 use crate::moments::Moments;
 
-/// Covariance matrices closer than this (relative to their largest entry) are taken as equal.
-const EQUAL_COVARIANCES: f64 = 1e-9;
-
 /// The smallest variance a class may have in a direction, in units of the average over classes. The
 /// theory's covariances have one null space, so that a class without variance where others have some
 /// comes from too few samples or from rounding; this keeps its density finite.
@@ -68,7 +65,7 @@ pub fn discriminant(
 }
 
 fn of_moments(moments: &Moments, priors: &[f64]) -> Discriminant {
-    if equal_covariances(moments) {
+    if moments.has_equal_covariances() {
         return one_hot::optimal(moments, priors);
     }
     let shares = shares(priors);
@@ -85,18 +82,6 @@ fn of_moments(moments: &Moments, priors: &[f64]) -> Discriminant {
         }),
         label_scores: white.basis,
     }
-}
-
-/// Whether all classes have the same covariance.
-pub(super) fn equal_covariances(moments: &Moments) -> bool {
-    let Some((first, rest)) = moments.covariance.split_first() else {
-        return true;
-    };
-    let tolerance = EQUAL_COVARIANCES * first.norm_max();
-    rest.iter().all(|s| {
-        (0..s.ncols())
-            .all(|j| (0..s.nrows()).all(|i| (s[(i, j)] - first[(i, j)]).abs() <= tolerance))
-    })
 }
 
 /// Weights as shares of their sum; equal ones if the sum is zero.

@@ -169,8 +169,6 @@ impl ScoreLaw {
 
 /// Variances closer than this are taken as equal.
 const EQUAL_VARIANCES: f64 = 1e-12;
-/// Covariance matrices closer than this (relative to their largest entry) are taken as equal.
-const EQUAL_COVARIANCES: f64 = 1e-9;
 
 /// `of` at a distance in standard deviations; without variance it is infinitely many.
 pub(super) fn standardised(distance: f64, variance: f64, of: fn(f64) -> f64) -> f64 {
@@ -248,11 +246,7 @@ pub(super) fn least_cost_labels(
         moments.mean[(0, cell)] - moments.mean[(1, cell)]
     });
     let (s1, s2) = (&moments.covariance[0], &moments.covariance[1]);
-    let gap = (0..c)
-        .flat_map(|j| (0..c).map(move |i| (i, j)))
-        .map(|(i, j)| (s1[(i, j)] - s2[(i, j)]).abs())
-        .fold(0.0, f64::max);
-    if gap > EQUAL_COVARIANCES * s1.norm_max()
+    if !moments.has_equal_covariances()
         && let Some(pencil) = Pencil::new(s1, s2, &difference)
     {
         return normalised(pencil.least_cost(noise, cost));

@@ -15,7 +15,7 @@
 
 use faer::Mat;
 
-use super::bayes::{Whitened, average, between, centre, equal_covariances, shares};
+use super::bayes::{Whitened, average, between, centre, shares};
 use super::{Discriminant, Form};
 use crate::cells::Cells;
 use crate::dense;
@@ -39,7 +39,7 @@ pub fn classical(cells: &Cells, target: usize, moments: &Moments) -> Discriminan
 pub fn minimax(moments: &Moments, cells: &Cells, target: usize) -> Discriminant {
     let m = moments.mean.nrows();
     let white = Whitened::new(moments, &vec![1.0 / m as f64; m]);
-    let covariance: Option<Vec<Mat<f64>>> = (!equal_covariances(moments)).then(|| {
+    let covariance: Option<Vec<Mat<f64>>> = (!moments.has_equal_covariances()).then(|| {
         let spectra = white.spectra(moments);
         spectra.iter().map(|spectrum| spectrum.matrix()).collect()
     });

@@ -65,19 +65,9 @@ impl Block<'_> {
     /// sum += weight B_i (lower triangle).
     pub(crate) fn add_to(&self, weight: f64, mut sum: MatMut<'_, f64>) {
         match self {
-            Self::Scatter(b) => add_lower(sum, b.as_ref(), weight),
+            Self::Scatter(b) => dense::add_lower(sum, b.as_ref(), weight),
             Self::Rows(rows) => dense::add_outer(sum.as_mut(), rows.pack_all().as_ref(), weight),
         }
-    }
-}
-
-fn add_lower(mut sum: MatMut<'_, f64>, term: MatRef<'_, f64>, weight: f64) {
-    for j in 0..term.ncols() {
-        let from = term.col(j).subrows(j, term.nrows() - j);
-        let to = sum.as_mut().col_mut(j).subrows_mut(j, term.nrows() - j);
-        to.iter_mut()
-            .zip(from.iter())
-            .for_each(|(to, from)| *to += weight * from);
     }
 }
 

@@ -192,15 +192,7 @@ impl Knowledge {
 
     /// The theory of a classifier on some of the cells.
     pub(super) fn pair_theory(&self, member: &Member) -> Result<Theory> {
-        let common = self.shape_for_pairs()?;
-        let own = Common {
-            values: common.values.clone(),
-            multiplicity: common.multiplicity.clone(),
-            alpha: member.cells.iter().map(|&c| common.alpha[c]).collect(),
-            means: Mat::from_fn(common.means.nrows(), member.cells.len(), |l, c| {
-                common.means[(l, member.cells[c])]
-            }),
-        };
+        let own = self.shape_for_pairs()?.restricted(&member.cells);
         Theory::common(
             &member.tasks,
             self.features,

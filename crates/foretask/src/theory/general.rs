@@ -105,13 +105,13 @@ impl<'a> Blocks<'a> {
         if gamma == 0.0 {
             set_identity(f);
             for (covariance, weight) in strengths {
-                add_lower(head.as_mut(), covariance, lambda * weight);
+                dense::add_lower(head.as_mut(), covariance, lambda * weight);
             }
             return Ok(());
         }
         set_identity(&mut self.factor);
         for &(covariance, weight) in &strengths {
-            add_lower(self.factor.as_mut(), covariance, gamma * weight);
+            dense::add_lower(self.factor.as_mut(), covariance, gamma * weight);
         }
         dense::cholesky(self.factor.as_mut()).ok_or_else(|| problem.overflow(task))?;
         let inverse = dense::invert_lower(self.factor.as_ref());
@@ -120,15 +120,15 @@ impl<'a> Blocks<'a> {
         if lambda > CANCELLATION * gamma {
             let mut b = Mat::zeros(p, p);
             for (covariance, weight) in strengths {
-                add_lower(b.as_mut(), covariance, weight);
+                dense::add_lower(b.as_mut(), covariance, weight);
             }
             dense::mirror(&mut b);
             dense::mirror(f);
             let product = dense::times(f.as_ref(), b.as_ref());
-            add_lower(head.as_mut(), product.as_ref(), 0.5 * lambda);
-            add_lower(head.as_mut(), product.transpose(), 0.5 * lambda);
+            dense::add_lower(head.as_mut(), product.as_ref(), 0.5 * lambda);
+            dense::add_lower(head.as_mut(), product.transpose(), 0.5 * lambda);
         } else if lambda > 0.0 {
-            add_lower(head.as_mut(), f.as_ref(), -lambda / gamma);
+            dense::add_lower(head.as_mut(), f.as_ref(), -lambda / gamma);
             (0..p).for_each(|i| head[(i, i)] += lambda / gamma);
         }
         Ok(())
@@ -287,17 +287,6 @@ impl Shape for Blocks<'_> {
 fn set_identity(a: &mut Mat<f64>) {
     a.fill(0.0);
     (0..a.nrows()).for_each(|i| a[(i, i)] = 1.0);
-}
-
-/// Lower triangle of sum += weight term.
-fn add_lower(mut sum: MatMut<'_, f64>, term: MatRef<'_, f64>, weight: f64) {
-    for j in 0..term.ncols() {
-        let from = term.col(j).subrows(j, term.nrows() - j);
-        let to = sum.as_mut().col_mut(j).subrows_mut(j, term.nrows() - j);
-        to.iter_mut()
-            .zip(from.iter())
-            .for_each(|(to, from)| *to += weight * from);
-    }
 }
 
 fn scale_lower(mut a: MatMut<'_, f64>, factor: f64) {

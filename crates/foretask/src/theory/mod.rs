@@ -106,6 +106,20 @@ pub struct Common {
     pub means: Mat<f64>,
 }
 
+impl Common {
+    /// The same shape for some of the cells.
+    pub(crate) fn restricted(&self, cells: &[usize]) -> Self {
+        Self {
+            values: self.values.clone(),
+            multiplicity: self.multiplicity.clone(),
+            alpha: cells.iter().map(|&cell| self.alpha[cell]).collect(),
+            means: Mat::from_fn(self.means.nrows(), cells.len(), |l, c| {
+                self.means[(l, cells[c])]
+            }),
+        }
+    }
+}
+
 /// Cells whose covariances are diagonal in one basis, Σ_r = U diag(variances of r) Uᵀ.
 #[derive(Clone, Debug)]
 pub struct Diagonal {

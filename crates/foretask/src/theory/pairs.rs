@@ -95,14 +95,7 @@ impl<'m> Law<'m> {
         member: &'m Member,
         corrections: Corrections,
     ) -> Result<Self> {
-        let own = Common {
-            values: common.values.clone(),
-            multiplicity: common.multiplicity.clone(),
-            alpha: member.cells.iter().map(|&c| common.alpha[c]).collect(),
-            means: Mat::from_fn(common.means.nrows(), member.cells.len(), |l, c| {
-                common.means[(l, member.cells[c])]
-            }),
-        };
+        let own = common.restricted(&member.cells);
         let tasks = &member.tasks;
         let theory = Theory::common(tasks, features, &member.coupling, &own, corrections)?;
         let expected = dense::times(
