@@ -278,6 +278,7 @@ fn the_rate_asked_for_is_the_mean_rate() {
         "foretold"
     );
     let (mut held, mut ratio, mut seen) = (0.0, 0.0, 0.0);
+    let mut by_theory = Vec::new();
     for setting in ROWS.map(Setting::from) {
         // A draw of many samples takes long and varies little.
         let draws = if setting.counts[0] < 200 { 60 } else { 30 };
@@ -291,12 +292,16 @@ fn the_rate_asked_for_is_the_mean_rate() {
         if setting.correlation == 0.0 {
             let isotropic = outcome(&setting, Evidence::Isotropic, draws);
             text += &setting.check(Evidence::Isotropic, &isotropic);
+            by_theory.push(isotropic.held);
         }
     }
     let ratio = ratio / seen;
     println!(
         "{text}the default realises {ratio:.3} times what is asked; its interval holds {held:.3}"
     );
+    let theory = by_theory.iter().sum::<f64>() / by_theory.len() as f64;
+    println!("the interval of the isotropic theory holds {theory:.3}");
+    assert!(theory > 0.85, "intervals of the theory hold {theory:.3}");
     assert!((ratio - 1.0).abs() < BIAS, "realised over asked {ratio:.3}");
     // 90 % expected.
     assert!(held > 0.85, "intervals hold {held:.3}");

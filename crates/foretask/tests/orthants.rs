@@ -607,6 +607,12 @@ fn extreme_scales_are_no_obstacle() {
         let scaled = orthant(&mean, covariance.as_ref(), TOLERANCE);
         assert!((scaled.probability - expected.probability).abs() < EXACT);
     }
+    let at = |mean: [f64; 2]| orthant(&mean, pair(0.5).as_ref(), TOLERANCE).probability;
+    for tiny in [1e-150, 1e-250, 5e-324] {
+        assert!((at([tiny, -tiny]) - 1.0 / 3.0).abs() < EXACT);
+        assert!((at([tiny, 0.0]) - 1.0 / 3.0).abs() < EXACT);
+        assert!((at([-tiny, 1.3]) - at([0.0, 1.3])).abs() < EXACT);
+    }
 }
 
 #[test]

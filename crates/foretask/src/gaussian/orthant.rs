@@ -118,7 +118,7 @@ fn rounding(correlation: MatRef<'_, f64>, dropped: f64) -> f64 {
 /// P(x > h, y > k) for standard normal x and y of correlation ρ, by Owen's function T:
 ///
 /// ```text
-/// ½ (Q(h) + Q(k)) - T(h, (k - ρh)/(h √(1-ρ²))) - T(k, (h - ρk)/(k √(1-ρ²))) - ½ [h and k of different sign]
+/// ½ (Q(h) + Q(k)) - T(h, (k - ρh)/(h √(1-ρ²))) - T(k, (h - ρk)/(k √(1-ρ²))) - ½ [h < 0 ≤ k or k < 0 ≤ h]
 /// ```
 fn quadrant(h: f64, k: f64, rho: f64) -> f64 {
     if rho >= 1.0 {
@@ -127,6 +127,8 @@ fn quadrant(h: f64, k: f64, rho: f64) -> f64 {
     if rho <= -1.0 {
         return (tail(h) - tail(-k)).max(0.0);
     }
+    // Quotients by less would overflow.
+    let [h, k] = [h, k].map(|x| if x.abs() < 1e-200 { 0.0 } else { x });
     if h == 0.0 && k == 0.0 {
         return 0.25 + rho.asin() / (2.0 * PI);
     }

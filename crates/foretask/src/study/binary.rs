@@ -4,7 +4,7 @@
 use faer::Mat;
 
 use super::averaged::{densities, rows_of};
-use super::evidence::Knowledge;
+use super::evidence::{Knowledge, NORMAL_95};
 use super::{Folded, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::forecast::{
     Density, Forecast, Stakes, TestForecast, from_scores, interval, temperature, weighted,
 };
+use crate::gaussian::{tail, upper_quantile};
 use crate::model::Decision;
 use crate::moments::{Moments, centre_noise};
 use crate::rules::binary::{BinaryRule, ScoreLaw, alone_labels, classical_labels, optimal_labels};
@@ -250,17 +251,22 @@ impl<'a> Roads<'a, '_> {
                     self.foretold_interval(errors[c], &coupling, &|moments| errors_of(moments)[c])
                 };
                 let [low, high] = class_interval(1 - null)?;
+                // The null class lies where its n samples have it, give or take 1/√n deviations.
+                let samples = self
+                    .cells()
+                    .count(self.cells().of_task(self.target).start + null);
+                let shift = NORMAL_95 / (samples as f64).sqrt();
+                let at = upper_quantile(test.rate);
+                let [least, most] = class_interval(null)?;
                 Some(TestForecast {
                     null,
                     requested: test.rate,
                     false_alarm: errors[null],
-                    false_alarm_interval: class_interval(null)?,
+                    false_alarm_interval: [least.min(tail(at + shift)), most.max(tail(at - shift))],
                     detection: 1.0 - errors[1 - null],
                     detection_interval: [1.0 - high, 1.0 - low],
                     tail: Tail::Gaussian,
-                    samples: self
-                        .cells()
-                        .count(self.cells().of_task(self.target).start + null),
+                    samples,
                 })
             }
             None => None,

@@ -229,7 +229,7 @@ impl Knowledge {
 }
 
 /// The 95 % point of the normal law: the interval holds 90 %.
-const NORMAL_95: f64 = 1.644_853_626_951_472_2;
+pub(super) const NORMAL_95: f64 = 1.644_853_626_951_472_2;
 
 /// Spherical classes as a common shape: coordinates of the means from their inner products, and all other
 /// directions in one.
