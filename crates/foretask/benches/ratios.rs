@@ -512,7 +512,7 @@ fn main() {
     fits();
     many_tasks();
     isotropic_forecast();
-    general_theory(100, 0.005, 80.0, 30);
+    general_theory(100, 0.005, 80.0, 200);
     general_theory(800, 3.0, 55.0, 3);
     many_classes();
     recipe();

@@ -7,6 +7,7 @@
 //! ([`Moments::shrunk`]).
 
 use faer::{Mat, MatRef};
+use rayon::prelude::*;
 
 use crate::cells::Cells;
 use crate::dense;
@@ -231,6 +232,30 @@ impl Moments {
     /// `points` (n x C or wider).
     pub fn draw(&self, class: usize, label_scores: &Mat<f64>, points: &Mat<f64>) -> Mat<f64> {
         let factor = gaussian::factor(self.covariance[class].as_ref());
+        self.draw_by(&factor, class, label_scores, points)
+    }
+
+    /// The same for every class; a covariance that all share is factorised once.
+    pub(crate) fn draw_all(&self, label_scores: &Mat<f64>, points: &Mat<f64>) -> Vec<Mat<f64>> {
+        let shared = (self.has_equal_covariances() && !self.covariance.is_empty())
+            .then(|| gaussian::factor(self.covariance[0].as_ref()));
+        let of_class = |class: usize| match &shared {
+            Some(factor) => self.draw_by(factor, class, label_scores, points),
+            None => self.draw(class, label_scores, points),
+        };
+        (0..self.mean.nrows())
+            .into_par_iter()
+            .map(of_class)
+            .collect()
+    }
+
+    fn draw_by(
+        &self,
+        factor: &Mat<f64>,
+        class: usize,
+        label_scores: &Mat<f64>,
+        points: &Mat<f64>,
+    ) -> Mat<f64> {
         let spread = dense::times(factor.transpose(), label_scores.as_ref());
         let mut scores = dense::times(points.as_ref().subcols(0, factor.ncols()), spread.as_ref());
         let mean = dense::times(self.mean.as_ref().subrows(class, 1), label_scores.as_ref());

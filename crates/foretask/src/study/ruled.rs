@@ -31,9 +31,9 @@ const LEAST_DRAWS: usize = 256;
 const FARTHEST: f64 = 50.0;
 /// Orthants beyond this dimension are left to the draws.
 const MOST_MARGINS: usize = 20;
-/// Absolute error of the mean of m orthant probabilities, each of which may be off by √m times as much:
-/// far below any forecast's own uncertainty.
-const ORTHANT_TOLERANCE: f64 = 5e-4;
+/// Absolute error of each of m orthant probabilities, over m: their mean is off by 2e-4 √m at most, far
+/// below any forecast's own uncertainty.
+const ORTHANT_TOLERANCE: f64 = 2e-4;
 
 /// Which rule, and which label scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -526,12 +526,10 @@ fn drawn(
     points: &Mat<f64>,
 ) -> (Mat<f64>, Vec<usize>) {
     let m = moments.mean.nrows();
-    let by_class: Vec<Mat<f64>> = (0..m)
+    let by_class: Vec<Mat<f64>> = moments
+        .draw_all(&discriminant.label_scores, points)
         .into_par_iter()
-        .map(|c| {
-            let scores = moments.draw(c, &discriminant.label_scores, points);
-            discriminant.form.class_scores_of(&scores)
-        })
+        .map(|scores| discriminant.form.class_scores_of(&scores))
         .collect();
     let n = points.nrows();
     let scores = Mat::from_fn(n * m, m, |l, c| by_class[l / n][(l % n, c)]);
@@ -591,7 +589,7 @@ fn right_decisions(
         return None;
     }
     let labels = &discriminant.label_scores;
-    let tolerance = ORTHANT_TOLERANCE * (m as f64).sqrt();
+    let tolerance = ORTHANT_TOLERANCE * m as f64;
     let right = |c: usize| {
         let others: Vec<usize> = (0..m).filter(|&d| d != c).collect();
         let margins = Mat::from_fn(labels.nrows(), m - 1, |cell, i| {
