@@ -7,7 +7,7 @@ mod common;
 
 use common::generate::{cases, normals, orthogonal};
 use common::simulation::{Average, entries};
-use common::theory::{cells, general_problems};
+use common::theory::{cells, general_problems, indicator, smallest_eigenvalue};
 use common::{assert_close, column};
 use faer::{Mat, Side};
 use foretask::theory::covariance::{self, Estimate};
@@ -32,16 +32,6 @@ fn assert_same(actual: &Theory, expected: &Theory) {
         let gap = actual.covariance(q) - expected.covariance(q);
         assert!(gap.norm_max() <= ROUNDING * expected.covariance(q).norm_max().max(1.0));
     }
-}
-
-fn indicator(cells: &Cells, task: usize) -> Mat<f64> {
-    Mat::from_fn(cells.len(), 1, |r, _| {
-        f64::from(u8::from(cells.task_of(r) == task))
-    })
-}
-
-fn smallest_eigenvalue(m: &Mat<f64>) -> f64 {
-    m.self_adjoint_eigenvalues(Side::Lower).unwrap()[0]
 }
 
 proptest! {

@@ -7,12 +7,13 @@ mod common;
 
 use common::generate::{cases, normals};
 use common::theory::{
-    Case, Centring, DIRECTIONS, decades, dense, gram, problems, resolvent, spherical,
+    Case, Centring, DIRECTIONS, decades, dense, gram, indicator, problems, resolvent,
+    smallest_eigenvalue, spherical,
 };
 use common::{assert_close, column};
-use faer::{Mat, Side};
+use faer::Mat;
+use foretask::Coupling;
 use foretask::theory::{Corrections, Theory, gradient};
-use foretask::{Cells, Coupling};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -36,17 +37,6 @@ fn assert_same_moments(
             tolerance,
         );
     }
-}
-
-/// 1 for the cells of a task, 0 for others.
-fn indicator(cells: &Cells, task: usize) -> Mat<f64> {
-    Mat::from_fn(cells.len(), 1, |r, _| {
-        f64::from(u8::from(cells.task_of(r) == task))
-    })
-}
-
-fn smallest_eigenvalue(m: &Mat<f64>) -> f64 {
-    m.self_adjoint_eigenvalues(Side::Lower).unwrap()[0]
 }
 
 proptest! {

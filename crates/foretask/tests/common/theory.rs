@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use faer::Mat;
+use faer::{Mat, Side};
 use foretask::theory::{Common, Corrections, Covariances, Theory};
 use foretask::{Cells, Coupling, Task};
 use proptest::collection::vec;
@@ -425,4 +425,15 @@ pub fn problems() -> impl Strategy<Value = Case> {
                     },
                 })
         })
+}
+
+/// 1 for the cells of a task, 0 for others.
+pub fn indicator(cells: &Cells, task: usize) -> Mat<f64> {
+    Mat::from_fn(cells.len(), 1, |r, _| {
+        f64::from(u8::from(cells.task_of(r) == task))
+    })
+}
+
+pub fn smallest_eigenvalue(m: &Mat<f64>) -> f64 {
+    m.self_adjoint_eigenvalues(Side::Lower).unwrap()[0]
 }
