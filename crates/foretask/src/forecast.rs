@@ -518,6 +518,15 @@ fn softmax(scores: &Mat<f64>, sample: usize, temperature: f64) -> Vec<f64> {
     )
 }
 
+/// The score of a class less the best of the others.
+pub(crate) fn margin(scores: &Mat<f64>, l: usize, class: usize) -> f64 {
+    let best = (0..scores.ncols())
+        .filter(|&c| c != class)
+        .map(|c| scores[(l, c)])
+        .fold(f64::NEG_INFINITY, f64::max);
+    scores[(l, class)] - best
+}
+
 /// exp(logit) normalised to sum one.
 pub(crate) fn probabilities(mut logits: Vec<f64>) -> Vec<f64> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);

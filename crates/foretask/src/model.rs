@@ -16,7 +16,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use crate::cells::Task;
 use crate::dense;
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, argmax, probabilities};
+use crate::forecast::{Forecast, argmax, margin, probabilities};
 use crate::rules::{Form, Quadratic, Ties};
 use crate::study::Rule;
 use crate::tasks::{PANEL, Rows};
@@ -223,19 +223,64 @@ impl Model {
 
     /// The class that scores stand for.
     pub fn decide(&self, scores: &Mat<f64>) -> Vec<usize> {
-        (0..scores.nrows())
+        let margins = self.margins(scores);
+        (0..margins.nrows())
             .map(|l| match &self.decision {
-                Decision::Threshold { threshold, .. } => usize::from(scores[(l, 0)] <= *threshold),
-                Decision::Argmax {
-                    slope,
-                    offsets,
-                    costs,
-                    ..
-                } => argmax(
-                    (0..offsets.len()).map(|c| slope * scores[(l, c)] + offsets[c] + costs[c].ln()),
-                ),
+                Decision::Threshold { .. } => usize::from(margins[(l, 0)] <= 0.0),
+                Decision::Argmax { .. } => argmax(margins.row(l).iter().copied()),
             })
             .collect()
+    }
+
+    /// What is compared to decide: score - threshold, positive for the first class (n x 1), or the
+    /// cost-weighted log-posteriors up to a constant, the largest of which wins (n x m).
+    pub fn margins(&self, scores: &Mat<f64>) -> Mat<f64> {
+        match &self.decision {
+            Decision::Threshold { threshold, .. } => {
+                Mat::from_fn(scores.nrows(), 1, |l, _| scores[(l, 0)] - threshold)
+            }
+            Decision::Argmax {
+                slope,
+                offsets,
+                costs,
+                ..
+            } => Mat::from_fn(scores.nrows(), offsets.len(), |l, c| {
+                slope * scores[(l, c)] + offsets[c] + costs[c].ln()
+            }),
+        }
+    }
+
+    /// The [margins](Model::margins) as a linear function of the raw features: weights (p x d) and values
+    /// at the origin; `None` where pairs of classes vote or the rule is quadratic.
+    pub fn linear_margins(&self) -> Option<(Mat<f64>, Vec<f64>)> {
+        let slope = match &self.decision {
+            Decision::Threshold { .. } => 1.0,
+            Decision::Argmax {
+                form: Form::Linear { .. },
+                slope,
+                ..
+            } => *slope,
+            Decision::Argmax { .. } => return None,
+        };
+        let at_origin = Mat::from_fn(1, self.bias.len(), |_, j| self.bias[j]);
+        let intercept = self.margins(&at_origin).row(0).iter().copied().collect();
+        let weights = Mat::from_fn(self.features(), self.bias.len(), |i, j| {
+            slope * self.weights[(i, j)]
+        });
+        Some((weights, intercept))
+    }
+
+    /// The quantity whose law [`Forecast::densities`] foretells, for samples of known class: the score
+    /// (two classes), or the score of the right class less the best other (more).
+    pub fn foretold_scores(&self, scores: &Mat<f64>, truth: &[usize]) -> Vec<f64> {
+        let two = self.classes().len() == 2;
+        let of = |(l, &class): (usize, &usize)| match scores.ncols() {
+            1 => scores[(l, 0)],
+            // Two scores speak of two classes as their difference does.
+            _ if two => scores[(l, 0)] - scores[(l, 1)],
+            _ => margin(scores, l, class),
+        };
+        truth.iter().enumerate().map(of).collect()
     }
 
     /// Class probabilities, n x m.

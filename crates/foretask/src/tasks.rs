@@ -238,13 +238,45 @@ impl<'a> Tasks<'a> {
         task: &[S],
         class: &[U],
     ) -> Result<Self> {
+        Self::of_rows(rows, task, class, 0..rows.len())
+    }
+
+    /// The same, each row as often as `times` says: once, many times, or (0) not at all. Nothing is
+    /// copied. Copies of a row count as samples of their own: leave-one-out leaves out one of them.
+    ///
+    /// # Errors
+    /// As [`Tasks::new`].
+    pub fn repeated<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+        times: &[usize],
+    ) -> Result<Self> {
+        check_length("repetitions (one per row)", rows, times.len())?;
+        let repeated = times.iter().enumerate();
+        let repeated = repeated.flat_map(|(row, &times)| std::iter::repeat_n(row, times));
+        Self::of_rows(rows, task, class, repeated)
+    }
+
+    fn of_rows<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+        taken: impl Iterator<Item = usize>,
+    ) -> Result<Self> {
         if rows.len() < 2 || rows.features() == 0 {
             return Err(Error::Empty {
                 rows: rows.len(),
                 features: rows.features(),
             });
         }
-        let (cells, order) = group(rows, task, class)?;
+        let (cells, order) = group(rows, task, class, taken)?;
+        if order.len() < 2 {
+            return Err(Error::Empty {
+                rows: order.len(),
+                features: rows.features(),
+            });
+        }
         check_rows(&cells)?;
         Ok(Self { rows, cells, order })
     }
@@ -370,34 +402,34 @@ pub(crate) fn check_rows(cells: &Cells) -> Result<()> {
     }
 }
 
-/// Checks values and lengths; returns the cells and the rows in the order of the cells.
+fn check_length(what: &'static str, rows: Rows<'_>, got: usize) -> Result<()> {
+    match got == rows.len() {
+        true => Ok(()),
+        false => Err(Error::Shape {
+            what,
+            expected: rows.len(),
+            got,
+        }),
+    }
+}
+
+/// Checks values and lengths; returns the cells and the rows that are taken in the order of the cells.
 pub(crate) fn group<S: AsRef<str>, U: AsRef<str>>(
     rows: Rows<'_>,
     task: &[S],
     class: &[U],
+    taken: impl Iterator<Item = usize>,
 ) -> Result<(Cells, Vec<usize>)> {
-    if task.len() != rows.len() {
-        return Err(Error::Shape {
-            what: "task names (one per row)",
-            expected: rows.len(),
-            got: task.len(),
-        });
-    }
-    if class.len() != rows.len() {
-        return Err(Error::Shape {
-            what: "class labels (one per row)",
-            expected: rows.len(),
-            got: class.len(),
-        });
-    }
+    check_length("task names (one per row)", rows, task.len())?;
+    check_length("class labels (one per row)", rows, class.len())?;
     rows.check_finite()?;
 
     let mut by_task: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
-    for (row, (task, class)) in task.iter().zip(class).enumerate() {
+    for row in taken {
         by_task
-            .entry(task.as_ref())
+            .entry(task[row].as_ref())
             .or_default()
-            .entry(class.as_ref())
+            .entry(class[row].as_ref())
             .or_default()
             .push(row);
     }
@@ -456,6 +488,17 @@ mod tests {
             error.to_string(),
             "row 2, feature 2: the value is NaN; every feature must be a finite number"
         );
+    }
+
+    #[test]
+    fn repetition_is_what_copying_rows_would_be() {
+        let values = [0.0, 1.0, 2.0, 3.0];
+        let rows = Rows::row_major(&values, 1).unwrap();
+        let tasks = Tasks::repeated(rows, &["t"; 4], &["a", "b", "a", "b"], &[2, 1, 0, 3]).unwrap();
+        assert_eq!(tasks.rows_of(0), [0, 0, 1, 3, 3, 3]);
+        assert_eq!(tasks.cells().tasks()[0].counts, [2, 4]);
+        let error = Tasks::repeated(rows, &["t"; 4], &["a"; 4], &[0; 4]).unwrap_err();
+        assert!(matches!(error, Error::Empty { rows: 0, .. }));
     }
 
     #[test]

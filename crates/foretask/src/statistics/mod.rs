@@ -163,7 +163,7 @@ impl Statistics<'static> {
         task: &[S],
         class: &[U],
     ) -> Result<()> {
-        let (cells, order) = group(rows, task, class)?;
+        let (cells, order) = group(rows, task, class, 0..rows.len())?;
         let part = measure(rows, &cells, &order).into_owned();
         self.merge(part)
     }

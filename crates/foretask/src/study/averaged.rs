@@ -7,7 +7,7 @@ use super::{CandidateWeight, Folded, Leading, Outcome, Roads, Rule};
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::Result;
-use crate::forecast::{Density, Stakes, argmax, from_scores, temperature};
+use crate::forecast::{Density, Stakes, argmax, from_scores, margin, temperature};
 use crate::model::Decision;
 use crate::rules::Form;
 use crate::rules::families::Family;
@@ -228,15 +228,6 @@ pub(super) fn densities(scores: &Mat<f64>, class: &[usize]) -> Vec<Density> {
             Density::of_scores(own.map(of).collect())
         })
         .collect()
-}
-
-/// The score of a class less the best of the others.
-pub(super) fn margin(scores: &Mat<f64>, l: usize, class: usize) -> f64 {
-    let best = (0..scores.ncols())
-        .filter(|&c| c != class)
-        .map(|c| scores[(l, c)])
-        .fold(f64::NEG_INFINITY, f64::max);
-    scores[(l, class)] - best
 }
 
 fn add_scaled(to: &mut Mat<f64>, term: &Mat<f64>, factor: f64) {

@@ -5,12 +5,12 @@
 //! d' = (m_1 - m_2)/2σ grows with the number of labels. The leave-one-out margins are shifted by that
 //! factor and the error counted again. The value of a source is told by leaving it out altogether.
 
-use super::averaged::{decide_by, margin};
+use super::averaged::decide_by;
 use super::ruled::Kind;
 use super::{Roads, Study, binary};
 use crate::cells::{Cells, Task};
 use crate::error::Result;
-use crate::forecast::{from_scores, temperature};
+use crate::forecast::{from_scores, margin, temperature};
 use crate::settings::{RuleName, Settings};
 use crate::solve::path::Reduced;
 use crate::statistics::Statistics;

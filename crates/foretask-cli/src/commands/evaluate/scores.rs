@@ -21,13 +21,8 @@ pub fn plot(
     let forecast = model.forecast();
     let two = model.classes().len() == 2;
     let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); model.classes().len()];
-    for (row, &class) in truth.iter().enumerate() {
-        by_class[class].push(match scores.ncols() {
-            1 => scores[(row, 0)],
-            // Two scores speak of two classes as their difference does.
-            _ if two => scores[(row, 0)] - scores[(row, 1)],
-            _ => margin(scores, row, class),
-        });
+    for (&class, score) in truth.iter().zip(model.foretold_scores(scores, truth)) {
+        by_class[class].push(score);
     }
     let (what, axis) = if two {
         ("Decision scores", "decision score")
@@ -58,15 +53,6 @@ pub fn plot(
             .collect(),
         threshold: model.threshold().filter(|threshold| threshold.is_finite()),
     })?)
-}
-
-/// The score of a class less the best of the others.
-fn margin(scores: &faer::Mat<f64>, row: usize, class: usize) -> f64 {
-    let others = (0..scores.ncols()).filter(|&other| other != class);
-    let best = others
-        .map(|other| scores[(row, other)])
-        .fold(f64::NEG_INFINITY, f64::max);
-    scores[(row, class)] - best
 }
 
 fn curve(density: &Density) -> Vec<(f64, f64)> {

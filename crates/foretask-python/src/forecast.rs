@@ -1,0 +1,59 @@
+//! A forecast, with the laws that plots are drawn from.
+
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// What a rule is expected to do.
+#[pyclass(frozen, module = "foretask._foretask")]
+pub struct Forecast(pub foretask::Forecast);
+
+#[pymethods]
+impl Forecast {
+    /// Everything in it, as JSON.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What `to_json` wrote.
+    #[classmethod]
+    fn from_json(_: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
+        serde_json::from_str(text)
+            .map(Self)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let restore = slf.get_type().getattr("from_json")?;
+        Ok((restore, (slf.get().to_json()?,)))
+    }
+
+    /// The expected density of each class (a row) at the given scores.
+    fn densities<'py>(
+        &self,
+        py: Python<'py>,
+        at: PyReadonlyArray1<'py, f64>,
+    ) -> Bound<'py, PyArray2<f64>> {
+        let (laws, at) = (&self.0.densities, at.as_array());
+        Array2::from_shape_fn((laws.len(), at.len()), |(law, i)| laws[law].at(at[i]))
+            .into_pyarray(py)
+    }
+
+    /// Where practically all of the scores lie.
+    fn range(&self) -> Option<(f64, f64)> {
+        let ranges = self.0.densities.iter().map(|law| law.range());
+        ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// Share of the second class called the first, and of the first called the first, by threshold.
+    fn roc<'py>(&self, py: Python<'py>, points: usize) -> Option<Bound<'py, PyArray2<f64>>> {
+        let curve = self.0.roc(points)?;
+        let array = Array2::from_shape_fn((curve.len(), 2), |(point, which)| match which {
+            0 => curve[point].false_alarm,
+            _ => curve[point].detection,
+        });
+        Some(array.into_pyarray(py))
+    }
+}

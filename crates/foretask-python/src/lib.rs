@@ -1,0 +1,33 @@
+//! `foretask._foretask`: the library for Python.
+//!
+//! Converts arrays and words, lets other Python threads run meanwhile, and turns errors into exceptions.
+//! There is no mathematics here. The Python package `foretask` is the face; this module is not meant to
+//! be called by hand.
+
+mod arrays;
+mod choices;
+mod errors;
+mod forecast;
+mod model;
+mod samples;
+mod studies;
+
+use pyo3::prelude::*;
+
+/// The bridge from Python to the Rust library.
+#[pymodule]
+mod _foretask {
+    use super::*;
+    #[pymodule_export]
+    use crate::forecast::Forecast;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    #[pymodule_export]
+    use crate::studies::{fit, forecast, learning_curve, source_values};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,136 @@
+"""The words of the parameters: checked here, understood by the bridge (``choices.rs``)."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._data import Names, name_of
+
+WORDS = {
+    "rule": ("auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"),
+    "labels": ("auto", "optimal", "searched", "classical", "alone"),
+    "theory": (
+        "auto",
+        "isotropic",
+        "spherical",
+        "pooled",
+        "general",
+        "ledoit-wolf",
+        "sample",
+        "leave-one-out",
+    ),
+    "scale": ("auto", "none"),
+    "ties": ("margins", "first"),
+    "tail": ("auto", "empirical", "gaussian"),
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Settings as the bridge reads them."""
+
+    target: str | None
+    rule: str
+    labels: str
+    ties: str
+    theory: str
+    scale: str
+    lam: float | None
+    gamma: float | dict[str, float] | None
+    priors: str | list[tuple[str, float]]
+    costs: list[tuple[str, float]]
+    null_class: str | None
+    false_alarm: float | None
+    tail: str
+    seed: int
+
+
+def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names) -> Choices:
+    """Check the parameters of an estimator; ``classes`` are those of the target."""
+    for name, words in WORDS.items():
+        if params[name] not in words:
+            listed = ", ".join(repr(word) for word in words)
+            raise ValueError(f"{name} must be one of {listed}; got {params[name]!r}")
+    lam, gamma = params["lam"], params["gamma"]
+    if (lam is None) != (gamma is None):
+        raise ValueError(
+            "a fixed coupling is both lam and gamma; leave both None to have it chosen"
+        )
+    null_class, false_alarm = params["null_class"], params["false_alarm"]
+    if (null_class is None) != (false_alarm is None):
+        raise ValueError(
+            "a test is both null_class, the class that raises no alarm, and false_alarm, the share "
+            "of it that may"
+        )
+    seed = params["seed"]
+    if not isinstance(seed, numbers.Integral) or seed < 0:
+        raise ValueError(f"seed must be a whole number, zero or more; got {seed!r}")
+    priors = params["priors"]
+    if isinstance(priors, str):
+        if priors not in ("observed", "equal"):
+            raise ValueError(
+                "priors must be 'observed', 'equal', or one share per class; got " + repr(priors)
+            )
+    else:
+        priors = by_class("priors", priors, classes)
+    return Choices(
+        target=None if target is None else tasks.find(target, "task"),
+        rule=params["rule"],
+        labels=params["labels"],
+        ties=params["ties"],
+        theory=params["theory"],
+        scale=params["scale"],
+        lam=None if lam is None else _number("lam", lam),
+        gamma=None if gamma is None else _gamma(gamma, tasks),
+        priors=priors,
+        costs=[] if params["costs"] is None else by_class("costs", params["costs"], classes),
+        null_class=None if null_class is None else classes.find(null_class, "class"),
+        false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
+        tail=params["tail"],
+        seed=int(seed),
+    )
+
+
+def by_class(name: str, values: Any, classes: Names) -> list[tuple[str, float]]:
+    """Numbers by class, from a mapping or from a list in the order of the classes."""
+    if isinstance(values, Mapping):
+        return [
+            (classes.find(label, "class"), _number(name, value)) for label, value in values.items()
+        ]
+    values = np.atleast_1d(values)
+    if values.shape != (len(classes.names),):
+        raise ValueError(
+            f"{name} must have one value per class ({len(classes.names)}); got shape {values.shape}"
+        )
+    return [
+        (label, _number(name, value)) for label, value in zip(classes.names, values, strict=True)
+    ]
+
+
+def _gamma(gamma: Any, tasks: Names) -> float | dict[str, float]:
+    if isinstance(gamma, Mapping):
+        return {tasks.find(task, "task"): _number("gamma", value) for task, value in gamma.items()}
+    if np.ndim(gamma) == 0:
+        return _number("gamma", gamma)
+    if np.shape(gamma) != (len(tasks.names),):
+        raise ValueError(
+            f"gamma must be one number or one per task ({len(tasks.names)}); "
+            f"got shape {np.shape(gamma)}"
+        )
+    return {
+        task: _number("gamma", value) for task, value in zip(tasks.names, gamma, strict=True)
+    }
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool | str) or not isinstance(value, numbers.Real | np.number):
+        raise ValueError(f"{name} must be a number; got {value!r}")
+    return float(value)
+
+
+__all__ = ["Choices", "by_class", "choose", "name_of"]

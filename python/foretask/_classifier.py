@@ -1,0 +1,691 @@
+"""The estimator."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _foretask
+from ._choices import Choices, choose
+from ._data import (
+    ONLY_TASK,
+    Names,
+    Samples,
+    columns_of,
+    dense,
+    encode,
+    labels_of,
+    name_of,
+    repetitions,
+    split_column,
+)
+from ._forecast import Forecast
+
+#: What skada puts in place of the labels it hides.
+MASKED = -1
+
+
+class Coupling(NamedTuple):
+    """A coupling that takes part in the rule."""
+
+    weight: float
+    lam: float
+    gamma: dict[Any, float]
+    labels: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Checked training data and choices."""
+
+    samples: Samples
+    choices: Choices
+    tasks: Names
+    classes: Names
+    targets: list[str]
+
+    def label_of(self, task_name: str) -> Any:
+        """Return a task as the user wrote it."""
+        return self.tasks.labels[self.tasks.names.index(task_name)]
+
+    def by_target(self, found: dict[str, Any]) -> Any:
+        """Return the only result, or all by task."""
+        if len(found) == 1:
+            return next(iter(found.values()))
+        return {self.label_of(name): value for name, value in found.items()}
+
+
+class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
+    """Multi-task least-squares SVM that foretells its own test error.
+
+    Trains many tasks together, uses related ones, is not hurt by unrelated or opposed ones, and says
+    what error to expect before any test data is seen. Without ``task`` it is an ordinary classifier.
+
+    Parameters
+    ----------
+    target : object, default=None
+        The task to decide for. By default every task that has two classes or more is a target: one
+        fit, rules for all.
+    rule : {"auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"}, \
+default="auto"
+        How scores become a class. "auto" averages all ways to share and to label.
+    labels : {"auto", "optimal", "searched", "classical", "alone"}, default="auto"
+        The label values to train with: "classical" the same in every task, "alone" the target only.
+    theory : {"auto", "isotropic", "spherical", "pooled", "general", "ledoit-wolf", "sample", \
+"leave-one-out"}, default="auto"
+        Where the forecast comes from. "auto" is leave-one-out, whatever the law of the features.
+    lam : float, default=None
+        How strongly tasks share; chosen in closed form by default. Needs ``gamma``.
+    gamma : float, dict or array-like of shape (n_tasks,), default=None
+        How freely each task may differ; by task, or in the order of ``tasks_``. Needs ``lam``.
+    priors : {"observed", "equal"}, dict or array-like of shape (n_classes,), default="observed"
+        How often classes occur where the classifier will be used.
+    costs : dict or array-like of shape (n_classes,), default=None
+        What a mistake in a class costs; one each by default.
+    null_class : object, default=None
+        With ``false_alarm``: the class that raises no alarm (two classes).
+    false_alarm : float, default=None
+        The share of ``null_class`` that may raise an alarm.
+    tail : {"auto", "empirical", "gaussian"}, default="auto"
+        What the threshold of a false-alarm rate is taken from.
+    scale : {"auto", "none"}, default="auto"
+        Divide each task by the spread within its classes, or not.
+    ties : {"margins", "first"}, default="margins"
+        How equal numbers of votes are told apart (``rule="one-vs-one"``).
+    seed : int, default=0
+        Deals out the folds of the forecast. The same seed gives the same bits.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the target, or of all targets together.
+    tasks_ : ndarray of shape (n_tasks,)
+        The tasks trained on.
+    targets_ : ndarray of shape (n_targets,)
+        The tasks that can be predicted for.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if ``X`` had names that are all strings.
+    models_ : dict
+        The trained model of each target.
+    relatedness_ : ndarray of shape (n_tasks, n_tasks)
+        Likeness of the class differences of each pair of tasks, from -1 (opposed) over 0 (unrelated)
+        to 1 (the same); NaN where their classes do not correspond.
+
+    See Also
+    --------
+    foretask.forecast : The forecast alone, without training.
+
+    Notes
+    -----
+    Rows are kept as they are (``float32`` or ``float64``, C or Fortran order) and not copied; the
+    interpreter is free for other threads meanwhile. Sparse input is accepted and made dense.
+
+    ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
+    then leaves out one of the three, so that the forecast takes copies for new samples.
+
+    For two classes ``decision_function`` is positive for ``classes_[1]``, as elsewhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from foretask import MultiTaskClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few, many = np.flatnonzero(y >= 8)[:20], np.flatnonzero(y <= 1)[:160]
+    >>> rows = np.r_[few, many]
+    >>> task = np.repeat(["8 or 9", "0 or 1"], [20, 160])
+    >>> model = MultiTaskClassifier(target="8 or 9").fit(X[rows], y[rows], task=task)
+    >>> model.classes_
+    array([8, 9])
+    >>> model.forecast_.n_samples
+    20
+    """
+
+    def __init__(
+        self,
+        target: Any = None,
+        *,
+        rule: str = "auto",
+        labels: str = "auto",
+        theory: str = "auto",
+        lam: float | None = None,
+        gamma: Any = None,
+        priors: Any = "observed",
+        costs: Any = None,
+        null_class: Any = None,
+        false_alarm: float | None = None,
+        tail: str = "auto",
+        scale: str = "auto",
+        ties: str = "margins",
+        seed: int = 0,
+    ) -> None:
+        self.target = target
+        self.rule = rule
+        self.labels = labels
+        self.theory = theory
+        self.lam = lam
+        self.gamma = gamma
+        self.priors = priors
+        self.costs = costs
+        self.null_class = null_class
+        self.false_alarm = false_alarm
+        self.tail = tail
+        self.scale = scale
+        self.ties = ties
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # Training
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        sample_domain: Any = None,
+    ) -> MultiTaskClassifier:
+        """Train on all tasks, and foretell.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes. Sources may have classes of their own.
+        task : array-like of shape (n_samples,) or str, default=None
+            The task of each row, or the column of the data frame ``X`` that holds it; one task by
+            default.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: whole numbers.
+        sample_domain : array-like of shape (n_samples,), default=None
+            Instead of ``task``, domains as skada numbers them: sources above zero, targets below.
+            Rows of targets with hidden labels (-1) are left out.
+
+        Returns
+        -------
+        self : MultiTaskClassifier
+            The fitted classifier.
+        """
+        problem = self._problem(X, y, task, sample_weight, sample_domain)
+        models, relatedness = _foretask.fit(problem.samples, problem.choices)
+        return self._keep(problem.tasks, problem.classes, models, relatedness)
+
+    def _problem(
+        self,
+        X: Any,
+        y: Any,
+        task: Any,
+        sample_weight: Any = None,
+        sample_domain: Any = None,
+    ) -> Problem:
+        """Check the data and the parameters."""
+        if isinstance(task, str):
+            if task not in columns_of(X):
+                raise ValueError(
+                    f"task={task!r} names no column of X; give one task per row, or a data frame "
+                    "with that column"
+                )
+            self.task_column_ = task
+            X, task = split_column(X, task)
+        elif hasattr(self, "task_column_"):
+            del self.task_column_
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+        )
+        check_classification_targets(y)
+        target = self.target
+        if sample_domain is not None:
+            if task is not None:
+                raise ValueError("give task or sample_domain, not both")
+            sample_domain = _one_per_row("sample_domain", sample_domain, X.shape[0])
+            task, negative = np.abs(sample_domain), sample_domain < 0
+            if target is None and np.unique(task[negative]).size == 1:
+                target = task[negative][0]
+            # Labels of a target are hidden by a value that no source has.
+            if negative.any() and MASKED not in y[~negative]:
+                kept = ~(negative & (y == MASKED))
+                if not (kept & negative).any():
+                    raise ValueError(
+                        "all labels of the target are hidden; some are needed to learn from"
+                    )
+                X, y, task = X[kept], y[kept], task[kept]
+                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
+        if task is None:
+            tasks = Names(np.array([ONLY_TASK]), [ONLY_TASK])
+            task_codes = np.zeros(X.shape[0], dtype=np.int64)
+        else:
+            tasks, task_codes = encode(_one_per_row("task", task, X.shape[0]), "tasks")
+        classes, class_codes = encode(y, "classes")
+        times = None
+        if sample_weight is not None:
+            times = repetitions(_check_sample_weight(sample_weight, X, dtype=np.float64))
+
+        taken = np.ones(len(y), dtype=bool) if times is None else times > 0
+        pairs = np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1)
+        targets = [
+            name
+            for code, name in enumerate(tasks.names)
+            if (name_of(target) == name if target is not None else (pairs[0] == code).sum() > 1)
+        ]
+        if not targets and target is None:
+            raise ValueError(
+                "no task has more than one class; a classifier needs samples of two classes at least"
+            )
+        own = np.isin(pairs[0], tasks.index(targets))
+        own_codes = np.unique(pairs[1][own])
+        own_classes = Names(classes.labels[own_codes], [classes.names[c] for c in own_codes])
+        params = self.get_params(deep=False)
+        return Problem(
+            samples=Samples(
+                table=dense(X),
+                task_codes=task_codes,
+                task_names=tasks.names,
+                class_codes=class_codes,
+                class_names=classes.names,
+                times=times,
+            ),
+            choices=choose(params, target, tasks, own_classes),
+            tasks=tasks,
+            classes=classes,
+            targets=targets,
+        )
+
+    def _keep(
+        self,
+        tasks: Names,
+        classes: Names,
+        models: list[Any],
+        relatedness: NDArray[np.float64] | None,
+    ) -> MultiTaskClassifier:
+        """Remember what was trained."""
+        own = {name for model in models for name in model.classes}
+        kept = [code for code, name in enumerate(classes.names) if name in own]
+        self._classes = Names(classes.labels[kept], [classes.names[code] for code in kept])
+        self._tasks = tasks
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            models = [model.with_feature_names([str(name) for name in names]) for model in models]
+        by_name = {model.target: model for model in models}
+        self._by_name = by_name
+        self.classes_ = self._classes.labels
+        self.tasks_ = tasks.labels
+        targets = [code for code, name in enumerate(tasks.names) if name in by_name]
+        self.targets_ = tasks.labels[targets]
+        self.models_ = {tasks.labels[code]: by_name[tasks.names[code]] for code in targets}
+        if relatedness is not None:
+            self.relatedness_ = relatedness
+        return self
+
+    # What was learned
+
+    def _each(self, of: Callable[[Any], Any]) -> Any:
+        """Return something of the only model, or of all by task."""
+        check_is_fitted(self)
+        if len(self.models_) == 1:
+            return of(next(iter(self.models_.values())))
+        return {task: of(model) for task, model in self.models_.items()}
+
+    @property
+    def forecast_(self) -> Any:
+        """Forecast of the target; a dict by task if there are several."""
+
+        def of(model: Any) -> Forecast:
+            task = self._tasks.labels[self._tasks.names.index(model.target)]
+            return Forecast(model.forecast, task, model.classes, self._classes, model.threshold)
+
+        return self._each(of)
+
+    @property
+    def coupling_(self) -> Any:
+        """Couplings that take part in the rule, heaviest first; a dict by task if several targets."""
+
+        def of(model: Any) -> list[Coupling]:
+            rule = json.loads(model.rule)
+            tasks = [self._tasks.labels[self._tasks.names.index(name)] for name, _, _ in model.tasks]
+            if rule["coupling"] is not None:
+                only = {"weight": 1.0, "coupling": rule["coupling"], "family": rule["labels"]}
+                return [_coupling(only, tasks)]
+            return [_coupling(candidate, tasks) for candidate in rule["candidates"]]
+
+        return self._each(of)
+
+    @property
+    def label_scores_(self) -> Any:
+        """Label values by task and class where there is one coupling, None where many are averaged."""
+
+        def of(model: Any) -> Any:
+            scores = json.loads(model.rule)["label_scores"]
+            if scores is None:
+                return None
+            rows = iter(scores)
+            return {
+                self._tasks.labels[self._tasks.names.index(name)]: {
+                    class_name: np.array(next(rows)) for class_name in class_names
+                }
+                for name, class_names, _ in model.tasks
+            }
+
+        return self._each(of)
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of ``decision_function``, of shape (1 or n_classes, n_features_in_)."""
+        return self._each(lambda model: self._linear(model)[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """Value of ``decision_function`` at the origin, of shape (1 or n_classes,)."""
+        return self._each(lambda model: self._linear(model)[1])
+
+    def _linear(self, model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        linear = model.linear_margins()
+        if linear is None:
+            raise AttributeError(
+                f"a classifier with rule={self.rule!r} is not linear in the features: it has no coef_"
+            )
+        weights, intercept = linear
+        table = np.column_stack([weights, intercept])
+        table = self._oriented(model, table.T, self._classes_of(model)).T
+        table = np.atleast_2d(table)
+        return np.ascontiguousarray(table[:, :-1]), np.ascontiguousarray(table[:, -1])
+
+    # Prediction
+
+    def _rows(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], list[Any]]:
+        """Return the checked table, and for each model its rows."""
+        check_is_fitted(self)
+        columns = columns_of(X)
+        column = getattr(self, "task_column_", None)
+        if isinstance(task, str) and task in columns:
+            X, task = split_column(X, task)
+        elif column is not None and column in columns:
+            X, held = split_column(X, column)
+            task = held if task is None else task
+        X = validate_data(
+            self,
+            X,
+            accept_sparse=["csr", "csc"],
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
+        X = dense(X)
+        if sample_domain is not None:
+            if task is not None:
+                raise ValueError("give task or sample_domain, not both")
+            task = np.abs(_one_per_row("sample_domain", sample_domain, X.shape[0]))
+        everything = slice(None)
+        if task is None:
+            if len(self.models_) > 1:
+                known = ", ".join(repr(name) for name in self._by_name)
+                raise ValueError(f"there are several targets; give task, one of: {known}")
+            return X, [(next(iter(self.models_.values())), everything)]
+        if isinstance(task, str) or np.ndim(task) == 0:
+            return X, [(self._model_of(task), everything)]
+        names, codes = encode(_one_per_row("task", task, X.shape[0]), "tasks")
+        models = [self._model_of(label) for label in names.labels]
+        if len(models) == 1:
+            return X, [(models[0], everything)]
+        return X, [(model, np.flatnonzero(codes == code)) for code, model in enumerate(models)]
+
+    def _model_of(self, task: Any) -> Any:
+        name = name_of(task)
+        if name in self._by_name:
+            return self._by_name[name]
+        known = ", ".join(repr(name) for name in self._by_name)
+        if name in self._tasks.names:
+            raise ValueError(
+                f"task {name!r} was a source; predictions are for: {known} (fit with target=None to "
+                "predict for every task with two classes)"
+            )
+        raise ValueError(f"there is no task {name!r}; predictions are for: {known}")
+
+    def _classes_of(self, model: Any) -> Names:
+        """Return the classes of one model, in our order."""
+        codes = np.sort(self._classes.index(model.classes))
+        return Names(self._classes.labels[codes], [self._classes.names[code] for code in codes])
+
+    def _oriented(
+        self, model: Any, margins: NDArray[np.float64], classes: Names
+    ) -> NDArray[np.float64]:
+        """Margins of the library as a decision function over ``classes``."""
+        codes = classes.index(model.classes)
+        if margins.shape[1] == 1:
+            margins = np.column_stack([margins[:, 0], -margins[:, 0]])
+            if len(classes.names) == 2:
+                return margins[:, np.flatnonzero(codes == 1)]
+        if len(classes.names) == 2:
+            first, second = np.argsort(codes)
+            return (margins[:, second] - margins[:, first])[:, np.newaxis]
+        decision = np.full((margins.shape[0], len(classes.names)), -np.inf)
+        decision[:, codes] = margins
+        return decision
+
+    def predict(self, X: Any, task: Any = None, sample_domain: Any = None) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        task : object or array-like of shape (n_samples,), default=None
+            The task of all rows, or of each; may be left out if there is one target. With a data
+            frame, the column that holds it.
+        sample_domain : array-like of shape (n_samples,), default=None
+            Instead of ``task``, domains as skada numbers them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
+        X, parts = self._rows(X, task, sample_domain)
+        predicted = np.empty(X.shape[0], dtype=self.classes_.dtype)
+        for model, rows in parts:
+            codes = self._classes.index(model.classes)
+            predicted[rows] = self.classes_[codes[model.predict(_part(X, rows))]]
+        return predicted
+
+    def predict_proba(self, X: Any, task: Any = None, sample_domain: Any = None) -> NDArray[Any]:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        task : object or array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+        sample_domain : array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``; zero for classes that a task does not have.
+        """
+        X, parts = self._rows(X, task, sample_domain)
+        probabilities = np.zeros((X.shape[0], len(self.classes_)))
+        for model, rows in parts:
+            codes = self._classes.index(model.classes)
+            found = np.zeros((len(probabilities[rows]), len(self.classes_)))
+            found[:, codes] = model.probabilities(_part(X, rows))
+            probabilities[rows] = found
+        return probabilities
+
+    def decision_function(
+        self, X: Any, task: Any = None, sample_domain: Any = None
+    ) -> NDArray[Any]:
+        """Return what is compared to decide.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        task : object or array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+        sample_domain : array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes positive where ``classes_[1]`` is chosen; for more, the class of the
+            largest value is chosen, and classes that a task does not have are minus infinity.
+        """
+        X, parts = self._rows(X, task, sample_domain)
+        width = 1 if len(self.classes_) == 2 else len(self.classes_)
+        decision = np.empty((X.shape[0], width))
+        for model, rows in parts:
+            decision[rows] = self._oriented(model, model.margins(_part(X, rows)), self._classes)
+        return decision[:, 0] if width == 1 else decision
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        sample_weight: Any = None,
+        sample_domain: Any = None,
+    ) -> float:
+        """Return the share of right decisions.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            True classes.
+        task : object or array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        sample_domain : array-like of shape (n_samples,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        predicted = self.predict(X, task=task, sample_domain=sample_domain)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    # Files
+
+    def _only_model(self, task: Any) -> Any:
+        check_is_fitted(self)
+        if task is not None:
+            return self._model_of(task)
+        if len(self.models_) > 1:
+            known = ", ".join(repr(name) for name in self._by_name)
+            raise ValueError(f"there are several targets; give task, one of: {known}")
+        return next(iter(self.models_.values()))
+
+    def save(self, path: str | PathLike[str], task: Any = None) -> None:
+        """Write the model of a target to a file that the command line reads too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where; the file appears whole or not at all.
+        task : object, default=None
+            Which target; may be left out if there is one.
+        """
+        self._only_model(task).save(path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> MultiTaskClassifier:
+        """Read a model that :meth:`save` or ``foretask fit`` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        MultiTaskClassifier
+            Fitted. Classes and tasks that are all whole numbers become integers.
+        """
+        model = _foretask.Model.load(path)
+        tasks = _named([name for name, _, _ in model.tasks])
+        classes = _named(model.classes)
+        target = tasks.labels[tasks.names.index(model.target)]
+        rule = json.loads(model.rule)
+        loaded = cls(target=target, rule=rule["name"], labels=rule["labels"])
+        loaded.n_features_in_ = model.features
+        if model.feature_names is not None:
+            loaded.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        return loaded._keep(tasks, classes, [model], None)
+
+    def to_onnx(self, path: str | PathLike[str] | None = None, task: Any = None) -> bytes:
+        """Export the model of a target to ONNX: label, decision and probabilities in double precision.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            A file to write as well.
+        task : object, default=None
+            Which target; may be left out if there is one.
+
+        Returns
+        -------
+        bytes
+            The ONNX file.
+        """
+        content: bytes = self._only_model(task).to_onnx()
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return content
+
+
+def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
+    gamma = candidate["coupling"]["gamma"]
+    return Coupling(
+        weight=candidate["weight"],
+        lam=candidate["coupling"]["lambda"],
+        gamma=dict(zip(tasks, gamma, strict=True)),
+        labels=candidate["family"].lower(),
+    )
+
+
+def _named(names: list[str]) -> Names:
+    """Names from a file, as labels in ascending order."""
+    labels = labels_of(names)
+    order = np.argsort(labels)
+    return Names(labels[order], [names[place] for place in order])
+
+
+def _part(X: NDArray[Any], rows: Any) -> NDArray[Any]:
+    return X if isinstance(rows, slice) else np.ascontiguousarray(X[rows])
+
+
+def _one_per_row(what: str, values: Any, rows: int) -> NDArray[Any]:
+    values = np.asarray(values)
+    if values.shape not in ((rows,), (rows, 1)):
+        raise ValueError(
+            f"{what} must have one value per row of X ({rows}); got shape {values.shape}"
+        )
+    return values.ravel()

@@ -1,0 +1,136 @@
+"""From what users have (arrays, data frames, labels of any type) to what the bridge takes."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import column_or_1d
+
+#: The task of data that name none.
+ONLY_TASK = "target"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Distinct labels in ascending order, with the name that files know each by."""
+
+    labels: NDArray[Any]
+    names: list[str]
+
+    @classmethod
+    def of(cls, labels: NDArray[Any], what: str) -> Names:
+        """Name distinct labels."""
+        names = [name_of(label) for label in labels]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two different {what} are both written {twice!r}")
+        return cls(labels, names)
+
+    def find(self, label: Any, what: str) -> str:
+        """Name a label that must be known."""
+        name = name_of(label)
+        if name not in self.names:
+            known = ", ".join(repr(known) for known in self.names)
+            raise ValueError(f"there is no {what} {name!r}; known: {known}")
+        return name
+
+    def index(self, names: list[str]) -> NDArray[np.int64]:
+        """Where the given names are in the list."""
+        place = {name: code for code, name in enumerate(self.names)}
+        return np.array([place[name] for name in names], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Training data as the bridge reads them (``samples.rs``)."""
+
+    table: NDArray[Any]
+    task_codes: NDArray[np.int64]
+    task_names: list[str]
+    class_codes: NDArray[np.int64]
+    class_names: list[str]
+    times: NDArray[np.int64] | None = None
+
+
+def name_of(label: Any) -> str:
+    """Name a label as the command line does, so that both know the same classes and tasks.
+
+    >>> [name_of(label) for label in (3, 3.0, 0.5, True, "mug")]
+    ['3', '3', '0.5', 'true', 'mug']
+    """
+    if isinstance(label, bool | np.bool_):
+        return "true" if label else "false"
+    if isinstance(label, numbers.Integral):
+        return str(int(label))
+    if isinstance(label, numbers.Real):
+        value = float(label)
+        return str(int(value)) if value.is_integer() else format(Decimal(repr(value)), "f")
+    return str(label)
+
+
+def labels_of(names: list[str]) -> NDArray[Any]:
+    """Turn names from a model file into labels: integers if all are whole numbers."""
+    try:
+        whole = [int(name) for name in names]
+    except ValueError:
+        return np.array(names)
+    same = all(str(value) == name for value, name in zip(whole, names, strict=True))
+    return np.array(whole if same else names)
+
+
+def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
+    """Names of the distinct values, and the code of each."""
+    values = column_or_1d(values)
+    if values.dtype.kind == "O" and any(_is_missing(value) for value in values):
+        raise ValueError(f"{what} contains missing values")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"{what} contains NaN or infinity")
+    labels, codes = np.unique(values, return_inverse=True)
+    return Names.of(labels, what), codes.astype(np.int64, copy=False)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def dense(X: Any) -> NDArray[Any]:
+    """Return a contiguous table: as it is if it is one already, a dense copy otherwise."""
+    if sparse.issparse(X):
+        return np.asarray(X.toarray())
+    if X.flags.c_contiguous or X.flags.f_contiguous:
+        return np.asarray(X)
+    return np.ascontiguousarray(X)
+
+
+def repetitions(sample_weight: NDArray[Any]) -> NDArray[np.int64]:
+    """Return how often each row counts."""
+    times = sample_weight.astype(np.int64)
+    if (sample_weight < 0).any() or (times != sample_weight).any():
+        raise ValueError(
+            "sample_weight says how often a row counts and must hold whole numbers, zero or more"
+        )
+    return times
+
+
+def columns_of(X: Any) -> list[str]:
+    """Return the column names of a data frame; none for anything else."""
+    if hasattr(X, "column_names"):  # pyarrow
+        return list(X.column_names)
+    if hasattr(X, "columns") and hasattr(X, "shape"):  # pandas, polars
+        return [str(column) for column in X.columns]
+    return []
+
+
+def split_column(X: Any, column: str) -> tuple[Any, NDArray[Any]]:
+    """Take a column out of a data frame."""
+    if hasattr(X, "column_names"):  # pyarrow
+        return X.drop_columns([column]), np.asarray(X.column(column).to_pylist())
+    if hasattr(X, "iloc"):  # pandas
+        return X.drop(columns=[column]), np.asarray(X[column])
+    return X.drop(column), np.asarray(X[column].to_list())
