@@ -148,6 +148,14 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// A file would be larger than its format allows.
+    #[error("{what} would have {gigabytes:.1} GB; its format ends at 2 GB")]
+    TooLarge {
+        /// "the ONNX file".
+        what: &'static str,
+        /// Its size.
+        gigabytes: f64,
+    },
     /// The operating system said no.
     #[error("{}: {source}", path.display())]
     Io {

@@ -76,6 +76,7 @@ pub mod forecast;
 pub mod gaussian;
 pub mod model;
 pub mod moments;
+mod onnx;
 mod relatedness;
 pub mod rules;
 pub mod settings;

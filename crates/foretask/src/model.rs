@@ -142,6 +142,11 @@ impl Model {
         &self.bias
     }
 
+    /// How its scores become a class and probabilities.
+    pub(crate) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
     /// For two classes, the score above which the first is chosen.
     pub fn threshold(&self) -> Option<f64> {
         match self.decision {

@@ -77,6 +77,14 @@ Examples:
   foretask inspect model.safetensors
   foretask inspect model.safetensors --json";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  foretask export model.safetensors --onnx model.onnx
+
+The graph takes X, a matrix of doubles with the features in the order of `foretask inspect`, and gives
+label, decision (positive for the first of two classes, or one number per class of which the largest
+wins) and probabilities. Any ONNX runtime can run it; it does not refuse rows with missing values.";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   foretask completions bash > ~/.local/share/bash-completion/completions/foretask
@@ -113,6 +121,9 @@ pub enum Command {
     /// Say what is in a model file
     #[command(after_help = INSPECT_EXAMPLES)]
     Inspect(Inspect),
+    /// Write a model in a format that other programs run
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(Export),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),
@@ -226,6 +237,16 @@ pub struct Inspect {
     pub model: PathBuf,
     #[command(flatten)]
     pub report: Report,
+}
+
+/// `foretask export`
+#[derive(Debug, Args)]
+pub struct Export {
+    /// A model that `foretask fit` saved
+    pub model: PathBuf,
+    /// The ONNX file to write
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub onnx: PathBuf,
 }
 
 /// `foretask completions`

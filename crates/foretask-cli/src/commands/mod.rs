@@ -2,6 +2,7 @@
 
 mod demo;
 mod evaluate;
+mod export;
 mod fit;
 mod forecast;
 mod inspect;
@@ -27,6 +28,7 @@ pub fn run(command: Command) -> Result<Answer, Failure> {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::manual(&arguments),
     }

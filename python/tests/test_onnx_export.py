@@ -1,0 +1,312 @@
+"""An exported model decides as foretask does: the ONNX graph against ``foretask predict``.
+
+Models are made, and their predictions read, through the command line (FORETASK_CLI is its path). The
+slope, offsets and costs that `decision` is made of are read from the model file, not from the export.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import struct
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+CLI = os.environ.get("FORETASK_CLI")
+pytestmark = pytest.mark.skipif(not CLI, reason="FORETASK_CLI does not name the foretask binary")
+
+# Sums of tens of products in another order differ by 1e-15 of the largest; scores are below a thousand.
+AGREEMENT = 1e-10
+
+FEATURES = 6
+
+
+@dataclass
+class Problem:
+    """Tasks `north` (the target) and `south`, and how to learn them."""
+
+    classes: list[str]
+    options: list[str] = field(default_factory=list)
+    spreads: list[float] | None = None
+    """One per class; all one if left out."""
+    offset: float = 0.0
+    """Added to every feature."""
+
+    def draw(self, counts: dict[str, int], seed: int) -> list[tuple[str, str, np.ndarray]]:
+        """Rows of (task, class, features), `counts` of each class: class c lies along feature c."""
+        random = np.random.default_rng(seed)
+        spreads = self.spreads or [1.0] * len(self.classes)
+        rows = []
+        for task, count in counts.items():
+            for c, name in enumerate(self.classes):
+                values = spreads[c] * random.standard_normal((count, FEATURES)) + self.offset
+                values[:, c % FEATURES] += 1.5
+                rows += [(task, name, row) for row in values]
+        return rows
+
+
+PROBLEMS = {
+    "two classes": Problem(["cat", "dog"]),
+    "three classes": Problem(["a", "b", "c"]),
+    "whole numbers": Problem(["-3", "0", "12"]),
+    "two whole numbers": Problem(["0", "1"]),
+    "not quite whole numbers": Problem(["07", "7", "8"]),
+    "names that need quotes": Problem(['é, "x"', "snow ☃"]),
+    "votes, ties by margins": Problem(list("abcd"), ["--rule", "one-vs-one"]),
+    "votes, ties by order": Problem(list("abcd"), ["--rule", "one-vs-one", "--ties", "first"]),
+    "one-versus-all": Problem(["a", "b", "c"], ["--rule", "one-vs-all"]),
+    "bayes, linear": Problem(["a", "b", "c"], ["--rule", "bayes", "--theory", "pooled"]),
+    "bayes, quadratic": Problem(
+        ["a", "b", "c"], ["--rule", "bayes", "--theory", "spherical"], [0.5, 1.0, 2.0]
+    ),
+    "bayes, quadratic, two classes": Problem(
+        ["cat", "dog"], ["--rule", "bayes", "--theory", "spherical"], [0.5, 2.0]
+    ),
+    "false alarm": Problem(["cat", "dog"], ["--null", "dog", "--false-alarm", "0.1"]),
+    "two costs": Problem(["cat", "dog"], ["--cost", "cat=5,dog=1"]),
+    "three costs": Problem(["a", "b", "c"], ["--cost", "a=5,b=1,c=0.2"]),
+    "priors": Problem(["a", "b", "c"], ["--prior", "a=0.8,b=0.1,c=0.1"]),
+}
+
+
+def run(*arguments: str | Path) -> None:
+    done = subprocess.run([CLI, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def write(path: Path, rows: list[tuple[str, str, np.ndarray]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["task", "label", *(f"x{i}" for i in range(FEATURES))])
+        writer.writerows([task, label, *map(repr, map(float, values))] for task, label, values in rows)
+
+
+def fit(problem: Problem, folder: Path) -> tuple[Path, np.ndarray]:
+    """A trained model and new rows, of the classes and far from all of them."""
+    write(folder / "train.csv", problem.draw({"north": 15, "south": 30}, seed=1))
+    test = problem.draw({"north": 60}, seed=2)
+    # Where probabilities are clamped and votes tie.
+    test += [("north", problem.classes[0], 300 * row) for _, _, row in test[:20]]
+    test += [("north", problem.classes[0], np.full(FEATURES, problem.offset))]
+    write(folder / "test.csv", test)
+    model = folder / "model.safetensors"
+    run("fit", folder / "train.csv", "--target", "north", *problem.options, "-o", model)
+    return model, np.array([row for _, _, row in test])
+
+
+@dataclass
+class Predictions:
+    label: list[str]
+    decision: np.ndarray
+    probabilities: np.ndarray
+
+
+def tensors(model: Path) -> tuple[dict[str, np.ndarray], dict, bytes]:
+    """The arrays of a safetensors file, its header, and the bytes of the arrays."""
+    content = model.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    body = content[8 + length :]
+    arrays = {
+        name: np.frombuffer(body[slice(*entry["data_offsets"])]).reshape(entry["shape"])
+        for name, entry in header.items()
+        if name != "__metadata__"
+    }
+    return arrays, header, body
+
+
+def with_numbers(model: Path, **changed: dict[int, float]) -> Path:
+    """The same model with other numbers in some of its arrays."""
+    arrays, header, body = tensors(model)
+    content = bytearray(body)
+    for name, numbers in changed.items():
+        values = arrays[name].ravel().copy()
+        for index, number in numbers.items():
+            values[index] = number
+        start, end = header[name]["data_offsets"]
+        content[start:end] = values.tobytes()
+    text = json.dumps(header, ensure_ascii=False).encode()
+    other = model.with_name("changed.safetensors")
+    other.write_bytes(struct.pack("<Q", len(text)) + text + bytes(content))
+    return other
+
+
+def of_foretask(model: Path) -> Predictions:
+    output = model.with_name("predictions.csv")
+    run("predict", model, model.with_name("test.csv"), "--scores", "--probabilities", "-o", output)
+    with output.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    numbers = np.array([[float(cell) for cell in row[1:]] for row in rows])
+    one = header[1] == "score"
+    scores, probabilities = np.split(numbers, [1 if one else numbers.shape[1] // 2], axis=1)
+    parameters = tensors(model)[0]["decision"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if one:
+            decision = scores - parameters[0]
+        else:
+            offsets, costs = np.split(parameters[1:], 2)
+            decision = parameters[0] * scores + offsets + np.log(costs)
+    return Predictions([row[0] for row in rows], decision, probabilities)
+
+
+def of_onnx(model: Path, x: np.ndarray) -> tuple[Predictions, onnx.ModelProto]:
+    output = model.with_name("model.onnx")
+    run("export", model, "--onnx", output)
+    exported = onnx.load(output)
+    onnx.checker.check_model(exported, full_check=True)
+    session = onnxruntime.InferenceSession(output, providers=["CPUExecutionProvider"])
+    names = [entry.name for entry in session.get_outputs()]
+    assert names == ["label", "decision", "probabilities"]
+    label, decision, probabilities = session.run(None, {"X": x})
+    assert decision.dtype == probabilities.dtype == np.float64
+    shapes = {entry.name: entry.shape for entry in session.get_outputs()}
+    for name, got in zip(names, (label, decision, probabilities), strict=True):
+        assert shapes[name][0] == "N" and tuple(shapes[name][1:]) == got.shape[1:]
+        assert got.shape[0] == len(x)
+    return Predictions([str(name) for name in label], decision, probabilities), exported
+
+
+def assert_agree(model: Path, x: np.ndarray, tolerance: float = AGREEMENT) -> Predictions:
+    expected, (got, _) = of_foretask(model), of_onnx(model, x)
+    assert got.label == expected.label
+    np.testing.assert_allclose(got.decision, expected.decision, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got.probabilities, expected.probabilities, rtol=0, atol=tolerance)
+    return got
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_graph_decides_as_the_library(name: str, tmp_path: Path) -> None:
+    problem = PROBLEMS[name]
+    model, x = fit(problem, tmp_path)
+    got = assert_agree(model, x)
+    assert set(got.label) == set(problem.classes), "every class should be called now and then"
+    np.testing.assert_allclose(got.probabilities.sum(axis=1), 1.0, atol=1e-12)
+    form = {"votes": "thresholds", "quadratic": "precisions"}
+    for word, array in form.items():
+        assert (word in name) == (array in tensors(model)[0]), "not the rule that the name says"
+
+
+def test_batches_of_any_size_agree(tmp_path: Path) -> None:
+    for problem in (PROBLEMS["bayes, quadratic"], PROBLEMS["false alarm"]):
+        model, x = fit(problem, tmp_path)
+        whole, _ = of_onnx(model, x)
+        one, _ = of_onnx(model, x[:1])
+        assert one.label == whole.label[:1]
+        np.testing.assert_allclose(one.decision, whole.decision[:1], rtol=1e-12)
+        none, _ = of_onnx(model, x[:0])
+        assert none.label == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("whole numbers", "int64"), ("not quite whole numbers", "string")]
+)
+def test_labels_are_integers_only_where_nothing_is_lost(name: str, kind: str, tmp_path: Path) -> None:
+    model, x = fit(PROBLEMS[name], tmp_path)
+    _, exported = of_onnx(model, x)
+    elements = {output.name: output.type.tensor_type.elem_type for output in exported.graph.output}
+    expected = {"int64": onnx.TensorProto.INT64, "string": onnx.TensorProto.STRING}[kind]
+    assert elements["label"] == expected
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "slope", "centre"),
+    [
+        (INF, 1.0, INF),
+        (-INF, 1.0, -INF),
+        (INF, 0.0, INF),  # 0 times infinity
+        (0.0, 1e306, 0.0),  # clamped
+        (0.0, INF, 0.0),
+        (NAN, NAN, NAN),
+    ],
+)
+def test_degenerate_thresholds_agree(
+    threshold: float, slope: float, centre: float, tmp_path: Path
+) -> None:
+    model, x = fit(PROBLEMS["two classes"], tmp_path)
+    changed = with_numbers(model, decision={0: threshold, 1: slope, 2: centre})
+    got = assert_agree(changed, x)
+    assert np.isfinite(got.probabilities).all()
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {4: 0.0},  # the cost of the first class
+        {4: 0.0, 5: 0.0},
+        {4: 0.0, 5: 0.0, 6: 0.0},  # nothing matters: the first class
+        {0: 0.0},  # no slope: the offsets decide
+        {0: 0.0, 1: 0.0, 2: 0.0, 3: 0.0},  # all alike: the first class
+        {1: -INF, 2: -INF},  # classes that never occur
+        {2: INF, 5: 0.0},  # infinity minus infinity
+    ],
+)
+@pytest.mark.parametrize("name", ["three classes", "bayes, quadratic"])
+def test_degenerate_costs_and_offsets_agree(
+    numbers: dict[int, float], name: str, tmp_path: Path
+) -> None:
+    model, x = fit(PROBLEMS[name], tmp_path)
+    assert_agree(with_numbers(model, decision=numbers), x)
+
+
+def test_classes_of_no_density_agree(tmp_path: Path) -> None:
+    model, x = fit(PROBLEMS["bayes, quadratic"], tmp_path)
+    got = assert_agree(with_numbers(model, constants={0: -INF}), x)
+    assert "a" not in got.label and np.all(got.probabilities[:, 0] == 0.0)
+    # Without a slope, 0 times -infinity: never a label that does not exist.
+    assert_agree(with_numbers(model, constants={0: -INF}, decision={0: 0.0}), x)
+
+
+def test_equal_votes_go_to_the_first_class(tmp_path: Path) -> None:
+    for name in ("votes, ties by margins", "votes, ties by order"):
+        model, x = fit(PROBLEMS[name], tmp_path)
+        # a over b over c over a, and d loses: three classes with two votes and no margin.
+        pairs = dict(enumerate([-1.0, 1.0, -1.0, -1.0, -1.0, -1.0]))
+        weights = {i: 0.0 for i in range(tensors(model)[0]["weights"].size)}
+        bias = {i: 0.0 for i in pairs}
+        changed = with_numbers(
+            model, weights=weights, bias=bias, thresholds=pairs, decision={0: 1.0}
+        )
+        parameters = {i: 0.0 for i in range(1, 5)} | {i: 1.0 for i in range(5, 9)}
+        changed = with_numbers(changed, decision=parameters)
+        assert set(assert_agree(changed, x).label) == {"a"}
+
+
+def test_the_file_says_what_it_is(tmp_path: Path) -> None:
+    model, x = fit(PROBLEMS["two classes"], tmp_path)
+    _, exported = of_onnx(model, x)
+    metadata = {entry.key: entry.value for entry in exported.metadata_props}
+    description = json.loads(tensors(model)[1]["__metadata__"]["foretask-model-1"])
+    assert metadata["target"] == "north"
+    assert json.loads(metadata["classes"]) == ["cat", "dog"]
+    assert json.loads(metadata["forecast_error"]) == description["forecast"]["error"]
+    assert json.loads(metadata["forecast_interval"]) == description["forecast"]["interval"]
+    assert json.loads(metadata["feature_names"]) == [f"x{i}" for i in range(FEATURES)]
+    assert exported.producer_name == "foretask" and exported.producer_version
+    assert "north" in exported.doc_string and "%" in exported.doc_string
+    assert exported.ir_version == 8
+    assert [(used.domain, used.version) for used in exported.opset_import] == [("", 17)]
+    first = model.with_name("model.onnx").read_bytes()
+    run("export", model, "--onnx", model.with_name("again.onnx"))
+    assert model.with_name("again.onnx").read_bytes() == first
+
+
+def test_far_from_the_origin_both_lose_the_same_digits(tmp_path: Path) -> None:
+    """Weights act on raw features, so that at a distance D rounding is 1e-16 D, in both alike."""
+    offset = 1e6
+    model, x = fit(Problem(["cat", "dog"], offset=offset), tmp_path)
+    near = np.abs(x).max(axis=1) < 2 * offset  # without the far rows of `fit`
+    expected, (got, _) = of_foretask(model), of_onnx(model, x)
+    weights = np.abs(tensors(model)[0]["weights"]).sum()
+    rounding = FEATURES * np.finfo(float).eps * offset * weights
+    assert np.abs(got.decision - expected.decision)[near].max() <= rounding
