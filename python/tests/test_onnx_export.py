@@ -19,11 +19,12 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
+reference = pytest.importorskip("onnx.reference")
 
 CLI = os.environ.get("FORETASK_CLI")
 pytestmark = pytest.mark.skipif(not CLI, reason="FORETASK_CLI does not name the foretask binary")
 
-# Sums of tens of products in another order differ by 1e-15 of the largest; scores are below a thousand.
+# Relative and absolute. Sums in another order differ by about 1e-15 of their largest term.
 AGREEMENT = 1e-10
 
 FEATURES = 6
@@ -78,7 +79,7 @@ PROBLEMS = {
 
 
 def run(*arguments: str | Path) -> None:
-    done = subprocess.run([CLI, *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([CLI, *map(str, arguments)], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -171,6 +172,12 @@ def of_onnx(model: Path, x: np.ndarray) -> tuple[Predictions, onnx.ModelProto]:
     for name, got in zip(names, (label, decision, probabilities), strict=True):
         assert shapes[name][0] == "N" and tuple(shapes[name][1:]) == got.shape[1:]
         assert got.shape[0] == len(x)
+    # A second runtime, which treats NaN differently: what is undefined would show.
+    with np.errstate(all="ignore"):
+        by_definition = reference.ReferenceEvaluator(exported).run(None, {"X": x})
+    assert list(map(str, by_definition[0])) == list(map(str, label))
+    np.testing.assert_allclose(by_definition[1], decision, rtol=AGREEMENT, atol=AGREEMENT)
+    np.testing.assert_allclose(by_definition[2], probabilities, rtol=0, atol=AGREEMENT)
     return Predictions([str(name) for name in label], decision, probabilities), exported
 
 
@@ -230,9 +237,7 @@ INF, NAN = float("inf"), float("nan")
         (NAN, NAN, NAN),
     ],
 )
-def test_degenerate_thresholds_agree(
-    threshold: float, slope: float, centre: float, tmp_path: Path
-) -> None:
+def test_degenerate_thresholds_agree(threshold: float, slope: float, centre: float, tmp_path: Path) -> None:
     model, x = fit(PROBLEMS["two classes"], tmp_path)
     changed = with_numbers(model, decision={0: threshold, 1: slope, 2: centre})
     got = assert_agree(changed, x)
@@ -252,9 +257,7 @@ def test_degenerate_thresholds_agree(
     ],
 )
 @pytest.mark.parametrize("name", ["three classes", "bayes, quadratic"])
-def test_degenerate_costs_and_offsets_agree(
-    numbers: dict[int, float], name: str, tmp_path: Path
-) -> None:
+def test_degenerate_costs_and_offsets_agree(numbers: dict[int, float], name: str, tmp_path: Path) -> None:
     model, x = fit(PROBLEMS[name], tmp_path)
     assert_agree(with_numbers(model, decision=numbers), x)
 
@@ -274,9 +277,7 @@ def test_equal_votes_go_to_the_first_class(tmp_path: Path) -> None:
         pairs = dict(enumerate([-1.0, 1.0, -1.0, -1.0, -1.0, -1.0]))
         weights = {i: 0.0 for i in range(tensors(model)[0]["weights"].size)}
         bias = {i: 0.0 for i in pairs}
-        changed = with_numbers(
-            model, weights=weights, bias=bias, thresholds=pairs, decision={0: 1.0}
-        )
+        changed = with_numbers(model, weights=weights, bias=bias, thresholds=pairs, decision={0: 1.0})
         parameters = {i: 0.0 for i in range(1, 5)} | {i: 1.0 for i in range(5, 9)}
         changed = with_numbers(changed, decision=parameters)
         assert set(assert_agree(changed, x).label) == {"a"}
@@ -302,7 +303,7 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_far_from_the_origin_both_lose_the_same_digits(tmp_path: Path) -> None:
-    """Weights act on raw features, so that at a distance D rounding is 1e-16 D, in both alike."""
+    """Weights act on raw features, so that at a distance D scores are good to about 1e-16 D, in both."""
     offset = 1e6
     model, x = fit(Problem(["cat", "dog"], offset=offset), tmp_path)
     near = np.abs(x).max(axis=1) < 2 * offset  # without the far rows of `fit`

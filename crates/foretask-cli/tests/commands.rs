@@ -406,6 +406,7 @@ fn every_command_has_help_with_examples() {
         "predict",
         "evaluate",
         "inspect",
+        "export",
         "completions",
     ] {
         let help = folder.stdout(&[command, "--help"]);

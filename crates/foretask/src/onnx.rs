@@ -574,3 +574,127 @@ mod proto {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{Evidence, Rows, RuleName, Settings, Study, Tasks};
+
+    /// Classes of unequal spread along different features, by numbers that look random.
+    fn model(classes: &[&str], settings: &Settings) -> Model {
+        const FEATURES: usize = 4;
+        let rows = 20 * classes.len();
+        let value = |row: usize, feature: usize| {
+            let class = row % classes.len();
+            let noise = ((row * 31 + feature * 57) * 7919 % 101) as f64 / 50.0 - 1.0;
+            (1.0 + class as f64) * noise + if feature == class { 2.0 } else { 0.0 }
+        };
+        let values: Vec<f64> = (0..rows * FEATURES)
+            .map(|i| value(i / FEATURES, i % FEATURES))
+            .collect();
+        let labels: Vec<&str> = (0..rows).map(|row| classes[row % classes.len()]).collect();
+        let rows = Rows::row_major(&values, FEATURES).unwrap();
+        let tasks = Tasks::new(rows, &vec!["north"; labels.len()], &labels).unwrap();
+        Study::new(&tasks, settings).unwrap().model().unwrap()
+    }
+
+    fn votes(ties: Ties) -> Settings {
+        Settings {
+            rule: RuleName::OneVsOne,
+            ties,
+            ..Settings::default()
+        }
+    }
+
+    fn quadratic() -> Settings {
+        Settings {
+            rule: RuleName::Bayes,
+            evidence: Evidence::Spherical,
+            ..Settings::default()
+        }
+    }
+
+    /// A model of every kind, with operators that only its kind needs.
+    fn kinds() -> Vec<(Model, &'static [&'static str])> {
+        let three = ["a", "b", "c"];
+        vec![
+            (
+                model(&three[..2], &Settings::default()),
+                &["LessOrEqual", "Clip"],
+            ),
+            (model(&three, &Settings::default()), &["ArgMax"]),
+            (model(&three, &votes(Ties::First)), &["Greater"]),
+            (model(&three, &votes(Ties::Margins)), &["Greater", "Div"]),
+            (model(&three, &quadratic()), &["ReduceSum", "Transpose"]),
+        ]
+    }
+
+    #[test]
+    fn steps_follow_what_they_need_and_names_are_used_once() {
+        for (model, operators) in kinds() {
+            let graph = file(&model).graph.unwrap();
+            let used: HashSet<&str> = graph.node.iter().map(|step| &*step.op_type).collect();
+            assert!(operators.iter().all(|one| used.contains(one)), "{used:?}");
+
+            let mut known: HashSet<&str> = HashSet::from(["X"]);
+            for tensor in &graph.initializer {
+                assert!(known.insert(&tensor.name), "{}", tensor.name);
+                let count = tensor.dims.iter().product::<i64>() as usize;
+                match &tensor.raw_data {
+                    Some(bytes) => assert_eq!(bytes.len(), 8 * count, "{}", tensor.name),
+                    None => assert_eq!(tensor.string_data.len(), count, "{}", tensor.name),
+                }
+            }
+            let mut needed: HashSet<&str> = graph.output.iter().map(|o| &*o.name).collect();
+            for step in &graph.node {
+                for input in &step.input {
+                    assert!(known.contains(&**input), "{input} comes too late");
+                    needed.insert(input);
+                }
+                assert!(known.insert(&step.output[0]), "{}", step.output[0]);
+            }
+            assert_eq!(needed, known, "something is never used or never made");
+        }
+    }
+
+    #[test]
+    fn the_same_model_gives_the_same_bytes() {
+        for ((model, _), (again, _)) in kinds().iter().zip(&kinds()) {
+            let bytes = model.to_onnx().unwrap();
+            assert_eq!(bytes, again.to_onnx().unwrap());
+            // Field 1, a number: version 8. Field 2, eight bytes: who made it.
+            assert!(bytes.starts_with(b"\x08\x08\x12\x08foretask"));
+        }
+    }
+
+    #[test]
+    fn attributes_that_are_zero_are_written() {
+        let bytes = Attribute::int("axis", 0).encode_to_vec();
+        // Field 1, four bytes; field 3, the number 0; field 20, the type 2.
+        assert_eq!(bytes, b"\x0a\x04axis\x18\x00\xa0\x01\x02");
+    }
+
+    #[test]
+    fn names_become_numbers_only_where_nothing_is_lost() {
+        let numbers = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+            whole_numbers(&names)
+        };
+        assert_eq!(numbers(&["-3", "0", "12"]), Some(vec![-3, 0, 12]));
+        for other in ["07", "+7", "-0", "1.0", " 1", "", "99999999999999999999"] {
+            assert_eq!(numbers(&["1", other]), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn files_that_no_reader_takes_are_refused() {
+        assert!(check_size(LARGEST_FILE).is_ok());
+        let error = check_size(LARGEST_FILE + 1).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the ONNX file would have 2.1 GB; its format ends at 2 GB"
+        );
+    }
+}
