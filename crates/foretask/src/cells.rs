@@ -134,6 +134,28 @@ impl Cells {
         aligned
     }
 
+    /// Some of the cells only, and which are left. A task that keeps fewer than two rows is left out.
+    pub(crate) fn restricted(&self, keep: &dyn Fn(usize) -> bool) -> (Self, Vec<usize>) {
+        let (mut tasks, mut left) = (Vec::new(), Vec::new());
+        for (task, entry) in self.tasks.iter().enumerate() {
+            let first = self.first[task];
+            let kept: Vec<usize> = self.of_task(task).filter(|&cell| keep(cell)).collect();
+            if kept.iter().map(|&cell| self.count(cell)).sum::<usize>() < 2 {
+                continue;
+            }
+            tasks.push(Task {
+                name: entry.name.clone(),
+                classes: kept
+                    .iter()
+                    .map(|cell| entry.classes[cell - first].clone())
+                    .collect(),
+                counts: kept.iter().map(|&cell| self.count(cell)).collect(),
+            });
+            left.extend(kept);
+        }
+        (Self::new(tasks), left)
+    }
+
     /// The same cells without one task.
     pub fn without(&self, task: usize) -> Self {
         let mut tasks = self.tasks.clone();

@@ -57,6 +57,18 @@ pub enum Error {
         class: String,
     },
 
+    /// Rows are needed of which only the scatter is kept.
+    #[error(
+        "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: keep its rows from the start (Statistics::keeping_rows_of), or {instead}"
+    )]
+    RowsNotKept {
+        /// What needs them.
+        what: &'static str,
+        /// The task.
+        task: String,
+        /// What to do without them.
+        instead: &'static str,
+    },
     /// A class has not enough in it for a covariance of its own.
     #[error("class '{class}' of task '{task}' {why}; use --theory pooled")]
     NoCovariance {

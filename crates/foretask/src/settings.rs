@@ -265,7 +265,10 @@ impl Settings {
                 if let Some(missing) = priors.iter().position(|p| p.is_nan()) {
                     return Err(Error::Setting {
                         setting: "prior",
-                        value: format!("missing for class '{}'", task.classes[missing]),
+                        value: format!(
+                            "missing for class '{}' of '{}'",
+                            task.classes[missing], task.name
+                        ),
                         expected: "every class of the target needs one",
                     });
                 }

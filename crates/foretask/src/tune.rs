@@ -23,6 +23,7 @@ use crate::cells::Cells;
 use crate::error::Result;
 use crate::rules::families::{Candidate, Family, Samples};
 use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
+use crate::tasks::classes_in_order;
 
 /// η: how sharply weights follow the leave-one-out error.
 const SHARPNESS: f64 = 0.25;
@@ -56,26 +57,36 @@ pub(crate) struct Tournament {
 }
 
 impl Tournament {
-    /// Fits the grid and all families on it.
+    /// Fits the grid and all families on it, for each of the targets (ascending).
     pub(crate) fn run(
         reduced: &Reduced<'_>,
-        class: &[usize],
+        targets: &[usize],
         grid: &Grid,
         done: &dyn Fn(f64),
-    ) -> Result<Self> {
-        let mut tournament = Self::empty(&reduced.cells, reduced.target, class);
-        let samples = Samples::new(&reduced.cells, reduced.target, class);
-        reduced.grid(grid, &mut |fitted, share| {
-            tournament.enter(&samples, fitted);
+    ) -> Result<Vec<Self>> {
+        let cells = &reduced.cells;
+        let class = |&target: &usize| classes_in_order(&cells.tasks()[target]);
+        let classes: Vec<Vec<usize>> = targets.iter().map(class).collect();
+        let of = || targets.iter().zip(&classes);
+        let samples: Vec<Samples<'_>> = of()
+            .map(|(&target, class)| Samples::new(cells, target, class))
+            .collect();
+        let mut tournaments: Vec<Self> = of()
+            .map(|(&target, class)| Self::empty(cells, target, class))
+            .collect();
+        reduced.grid(grid, targets, &mut |fitted, share| {
+            let entered = tournaments.iter_mut().zip(&samples).zip(fitted);
+            entered.for_each(|((tournament, samples), fitted)| tournament.enter(samples, fitted));
             done(share);
         })?;
-        Ok(tournament)
+        Ok(tournaments)
     }
 
-    /// Fits all families at given couplings.
-    pub(crate) fn at(cells: &Cells, target: usize, class: &[usize], fitted: Vec<Fitted>) -> Self {
-        let mut tournament = Self::empty(cells, target, class);
-        tournament.enter(&Samples::new(cells, target, class), fitted);
+    /// Fits all families at one given coupling.
+    pub(crate) fn at(cells: &Cells, target: usize, fitted: Fitted) -> Self {
+        let class = classes_in_order(&cells.tasks()[target]);
+        let mut tournament = Self::empty(cells, target, &class);
+        tournament.enter(&Samples::new(cells, target, &class), vec![fitted]);
         tournament
     }
 

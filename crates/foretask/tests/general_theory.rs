@@ -213,7 +213,7 @@ fn the_theory_of_estimated_covariances_is_near_that_of_the_true_ones() {
         let theory = Theory::general(
             tasks.cells(),
             &population.coupling(),
-            &covariance::estimate(&tasks, &statistics, &scales, how).unwrap(),
+            &covariance::estimate(&statistics, &scales, how).unwrap(),
             &covariance::means(&statistics, &scales),
             Corrections::SampleMeans,
         )

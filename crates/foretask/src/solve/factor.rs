@@ -10,16 +10,18 @@
 //! | primal | p³/2 (factor, inverse, product) | p² (+ p² while it is made) |
 //! | dual | 3/2 n² p + n³/6 + n p²/2 | n p (+ n² while it is made) |
 
+use std::sync::Arc;
+
 use faer::{Accum, Mat, MatMut, MatRef};
 
 use crate::dense::{self, Transposed};
 use crate::statistics::RowBlock;
 
-/// B_i of one task, ready to be factorised for any γ.
+/// B_i of one task, ready to be factorised for any γ; clones share the numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Block<'a> {
-    /// B_i itself, lower triangle.
-    Scatter(Mat<f64>),
+    /// S_i, lower triangle, and 1/(s_i² N).
+    Scatter { scatter: Arc<Mat<f64>>, scale: f64 },
     /// The rows it is made of.
     Rows(CentredRows<'a>),
 }
@@ -65,7 +67,9 @@ impl Block<'_> {
     /// sum += weight B_i (lower triangle).
     pub(crate) fn add_to(&self, weight: f64, mut sum: MatMut<'_, f64>) {
         match self {
-            Self::Scatter(b) => dense::add_lower(sum, b.as_ref(), weight),
+            Self::Scatter { scatter, scale } => {
+                dense::add_lower(sum, scatter.as_ref().as_ref(), weight * scale);
+            }
             Self::Rows(rows) => dense::add_outer(sum.as_mut(), rows.pack_all().as_ref(), weight),
         }
     }
@@ -114,7 +118,13 @@ impl<'a> Factor<'a> {
                 Block::Rows(rows).add_to(1.0, b.as_mut());
                 Self::primal(b, gamma, weight, sum)
             }
-            Block::Scatter(b) => Self::primal(b, gamma, weight, sum),
+            Block::Scatter { scatter, scale } => {
+                // In place, if nobody else needs the scatter.
+                let mut b = Arc::unwrap_or_clone(scatter);
+                b.col_iter_mut()
+                    .for_each(|column| column.iter_mut().for_each(|x| *x *= scale));
+                Self::primal(b, gamma, weight, sum)
+            }
         }
     }
 

@@ -16,7 +16,9 @@ use faer::{Accum, Mat};
 use super::{Form, System};
 use crate::cells::Cells;
 use crate::dense;
-use crate::tasks::{PANEL, Tasks};
+use crate::error::Error;
+use crate::statistics::RowBlock;
+use crate::tasks::{PANEL, Tasks, classes_in_order};
 
 /// G_ll is a variance ratio in (0, 1); below this a sample determines its own fit and leaving it out
 /// says nothing.
@@ -37,11 +39,17 @@ impl System<'_> {
     ///
     /// `tasks` must be the data the system was trained on. Costs n_i p² (arrowhead) or n³/3 (dual).
     pub fn leave_one_out(&self, tasks: &Tasks<'_>, task: usize) -> LeaveOneOut {
-        let class = tasks.classes_of(task);
+        let rows = RowBlock::borrowed(tasks.rows(), tasks.rows_of(task));
+        self.leave_one_out_of(&rows, task)
+    }
+
+    /// The same, given the task's rows.
+    pub(crate) fn leave_one_out_of(&self, rows: &RowBlock<'_>, task: usize) -> LeaveOneOut {
+        let class = classes_in_order(&self.cells.tasks()[task]);
         let first = self.cells.of_task(task).start;
         let n = class.len();
         let (mut responses, g) = match &self.form {
-            Form::Arrow { .. } => self.residuals_arrow(tasks, task, &class),
+            Form::Arrow { .. } => self.residuals_arrow(rows, task, &class),
             Form::Dual {
                 kernel,
                 alpha,
@@ -74,7 +82,7 @@ impl System<'_> {
     /// Residuals α (n_i x C) and the G_ll.
     fn residuals_arrow(
         &self,
-        tasks: &Tasks<'_>,
+        rows: &RowBlock<'_>,
         task: usize,
         class: &[usize],
     ) -> (Mat<f64>, Vec<f64>) {
@@ -84,7 +92,6 @@ impl System<'_> {
         let (p, n) = (self.features, class.len());
         let normaliser = (self.cells.tasks().len() * p) as f64;
         let (lambda, gamma) = (self.coupling.lambda(), self.coupling.gamma()[task]);
-        let index = tasks.rows_of(task);
         let mean = self.task_mean(task);
         let weights = self.weights(task);
         let range = self.cells.of_task(task);
@@ -100,10 +107,10 @@ impl System<'_> {
         for start in (0..n).step_by(PANEL) {
             let count = PANEL.min(n - start);
             let mut z = Mat::zeros(p, count);
-            tasks.rows().pack(
-                &index[start..start + count],
+            rows.pack(
+                start..start + count,
                 0..p,
-                |_| &mean,
+                &mean,
                 1.0 / (self.scales[task] * normaliser.sqrt()),
                 z.as_mut(),
             );
@@ -130,6 +137,15 @@ impl System<'_> {
             }
         }
         (residuals, g)
+    }
+}
+
+/// Leave-one-out of a task whose rows are not kept.
+pub(crate) fn needs_rows(task: &str) -> Error {
+    Error::RowsNotKept {
+        what: "leave-one-out",
+        task: task.to_owned(),
+        instead: "name a theory (isotropic, spherical or pooled)",
     }
 }
 

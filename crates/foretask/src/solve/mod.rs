@@ -33,7 +33,7 @@ pub(crate) mod path;
 use faer::{Accum, Mat, MatRef};
 
 pub use leave_one_out::LeaveOneOut;
-pub(crate) use leave_one_out::correct_mass;
+pub(crate) use leave_one_out::{correct_mass, needs_rows};
 
 pub(crate) use factor::{Block, CentredRows, Factor};
 
@@ -108,7 +108,7 @@ enum Form<'a> {
 }
 
 impl<'a> System<'a> {
-    /// Trains on `statistics`, which are used up: scatters are factorised in place.
+    /// Trains on `statistics`; scatters that no clone shares are factorised in place.
     ///
     /// # Errors
     /// If the coupling has not one γ per task, a task has fewer than two rows, or the numbers
@@ -289,12 +289,10 @@ pub(crate) fn blocks<'a>(
         .zip(scales)
         .zip(means)
         .map(|((second, scale), mean)| match second {
-            Second::Scatter(mut b) => {
-                let factor = 1.0 / (scale * scale * normaliser);
-                b.col_iter_mut()
-                    .for_each(|column| column.iter_mut().for_each(|x| *x *= factor));
-                Block::Scatter(b)
-            }
+            Second::Scatter { scatter, .. } => Block::Scatter {
+                scatter,
+                scale: 1.0 / (scale * scale * normaliser),
+            },
             Second::Rows(rows) => Block::Rows(CentredRows {
                 rows,
                 mean,
@@ -336,7 +334,7 @@ pub(crate) fn right_hand_sides(
 fn dual_is_cheaper(cells: &Cells, features: usize, blocks: &[Block<'_>]) -> bool {
     if blocks
         .iter()
-        .any(|block| matches!(block, Block::Scatter(_)))
+        .any(|block| matches!(block, Block::Scatter { .. }))
     {
         return false;
     }
@@ -399,7 +397,7 @@ fn dual<'a>(cells: &Cells, coupling: &Coupling, blocks: Vec<Block<'a>>) -> Resul
         .into_iter()
         .filter_map(|block| match block {
             Block::Rows(rows) => Some(rows),
-            Block::Scatter(_) => None,
+            Block::Scatter { .. } => None,
         })
         .collect();
     let mut kernel = gram(&rows);

@@ -7,9 +7,13 @@
 //! point (g, l) is γ = k g, λ = k l of the paper's scaling, and adding a task does not change the
 //! penalty.
 //!
-//! Time, with r = min(n, p): per γ the factorisations of `factor.rs` and 2/3 r³ for each of
-//! the symmetric and the asymmetric path; a further λ costs O(r b n_t + r² C), b the size of a block. Memory (k + 4) r²
-//! doubles at most (a task with few rows needs none of its own), n_t C + r C per coupling.
+//! Everything but the asymmetric path and the samples that are left out is the same for every target.
+//! Several targets share it, γ by γ, and get the very bits that each would get alone.
+//!
+//! Time, with r = min(n, p): per γ the factorisations of `factor.rs`, 2/3 r³ for the symmetric path and
+//! 2/3 r³ per target for its asymmetric one; a further λ costs O(r b n_t + r² C), b the size of a block.
+//! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
+//! own), n_t C + r C per coupling.
 
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
@@ -22,9 +26,9 @@ use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
-use crate::solve::leave_one_out::{SMALLEST_G, dot, stratify};
+use crate::solve::leave_one_out::{SMALLEST_G, dot, needs_rows, stratify};
 use crate::statistics::{RowBlock, Statistics};
-use crate::tasks::{Tasks, classes_in_order};
+use crate::tasks::classes_in_order;
 
 /// A coupling of the grid, per task and per feature: γ = k g, λ = k l in the units of
 /// [`crate::Coupling`].
@@ -134,15 +138,15 @@ pub(crate) struct Fitted {
     pub(crate) weights: Mat<f64>,
 }
 
-/// The tasks in at most min(n, p) coordinates.
+/// The tasks in at most min(n, p) coordinates: the same for every target.
 #[derive(Clone, Debug)]
 pub(crate) struct Reduced<'a> {
     pub(crate) cells: Cells,
-    pub(crate) target: usize,
     blocks: Vec<Block<'a>>,
     /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
     right: Vec<Mat<f64>>,
-    target_rows: CentredRows<'a>,
+    /// Z̃_i, where the rows are at hand.
+    samples: Vec<Option<CentredRows<'a>>>,
     basis: Option<Basis<'a>>,
     features: usize,
 }
@@ -158,52 +162,42 @@ struct Basis<'a> {
 const RANK: f64 = 1e-12;
 
 impl<'a> Reduced<'a> {
-    pub(crate) fn new(
-        tasks: &'a Tasks<'a>,
-        statistics: Statistics<'a>,
-        scaling: Scaling,
-        target: usize,
-    ) -> Result<Self> {
+    pub(crate) fn new(statistics: Statistics<'a>, scaling: Scaling) -> Result<Self> {
         let cells = statistics.cells().clone();
         let features = statistics.features();
         let p = features as f64;
         let scales = scaling.scales(&statistics);
-        let means = statistics.means().clone();
-        let target_rows = CentredRows {
-            rows: RowBlock::Borrowed {
-                rows: tasks.rows(),
-                index: tasks.rows_of(target),
-            },
-            mean: statistics.task_mean(target),
-            scale: 1.0 / (scales[target] * p.sqrt()),
-        };
-        let blocks = blocks(statistics, &scales, p);
-        if features > tasks.len() {
-            return Self::in_row_space(cells, target, blocks, features);
+        let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
+        if features > rows {
+            let blocks = blocks(statistics, &scales, p);
+            return Self::in_row_space(cells, blocks, features);
         }
-        let right = right_hand_sides(&cells, &means, &scales, p.sqrt());
+        let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
+        let samples = (0..scales.len())
+            .map(|task| {
+                statistics.rows_of(task).map(|rows| CentredRows {
+                    rows: rows.clone(),
+                    mean: statistics.task_mean(task),
+                    scale: 1.0 / (scales[task] * p.sqrt()),
+                })
+            })
+            .collect();
         Ok(Self {
             cells,
-            target,
-            blocks,
+            blocks: blocks(statistics, &scales, p),
             right,
-            target_rows,
+            samples,
             basis: None,
             features,
         })
     }
 
-    fn in_row_space(
-        cells: Cells,
-        target: usize,
-        blocks: Vec<Block<'a>>,
-        features: usize,
-    ) -> Result<Self> {
+    fn in_row_space(cells: Cells, blocks: Vec<Block<'a>>, features: usize) -> Result<Self> {
         let rows: Vec<CentredRows<'a>> = blocks
             .into_iter()
             .filter_map(|block| match block {
                 Block::Rows(rows) => Some(rows),
-                Block::Scatter(_) => None,
+                Block::Scatter { .. } => None,
             })
             .collect();
         let gram = gram(&rows);
@@ -223,18 +217,20 @@ impl<'a> Reduced<'a> {
         let mut right = Vec::new();
         for (task, block) in rows.iter().enumerate() {
             let n = block.rows.len();
-            let coordinates =
-                Mat::from_fn(rank, n, |i, sample| vector(start + sample, i) * root(i));
+            let coordinates: Vec<f64> = (start..start + n)
+                .flat_map(|sample| (0..rank).map(move |i| (sample, i)))
+                .map(|(sample, i)| vector(sample, i) * root(i))
+                .collect();
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
-            for (sample, &class) in class.iter().enumerate() {
-                for i in 0..rank {
-                    sums[(i, class)] += coordinates[(i, sample)];
+            for (point, &class) in coordinates.chunks_exact(rank).zip(&class) {
+                for (i, x) in point.iter().enumerate() {
+                    sums[(i, class)] += x;
                 }
             }
             right.push(sums);
             reduced.push(CentredRows {
-                rows: RowBlock::Owned(coordinates.into()),
+                rows: RowBlock::owned(coordinates, rank),
                 mean: vec![0.0; rank],
                 scale: 1.0,
             });
@@ -247,14 +243,11 @@ impl<'a> Reduced<'a> {
                 0.0
             }
         });
-        let target_rows = reduced[target].clone();
-        let blocks = reduced.into_iter().map(Block::Rows).collect();
         Ok(Self {
             cells,
-            target,
-            blocks,
+            blocks: reduced.iter().cloned().map(Block::Rows).collect(),
             right,
-            target_rows,
+            samples: reduced.into_iter().map(Some).collect(),
             basis: Some(Basis { coefficients, rows }),
             features,
         })
@@ -314,130 +307,149 @@ impl<'a> Reduced<'a> {
             .collect()
     }
 
-    /// Fits every coupling of the grid, one γ after the other; `each` takes the fits of a γ and the
-    /// share of the work that is done.
-    pub(crate) fn grid(&self, grid: &Grid, each: &mut dyn FnMut(Vec<Fitted>, f64)) -> Result<()> {
+    /// Fits every coupling of the grid for some targets, one γ after the other; `each` takes the fits of
+    /// the targets (ascending) at a γ and the share of the work that is done.
+    ///
+    /// # Errors
+    /// If a factorisation fails, or a target's rows are not at hand.
+    pub(crate) fn grid(
+        &self,
+        grid: &Grid,
+        targets: &[usize],
+        each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64),
+    ) -> Result<()> {
         let gammas = grid.gammas();
         for (step, &g) in gammas.iter().enumerate() {
-            let fitted = self.at_gamma(g, grid)?;
+            let fitted = self.at_gamma(g, grid, targets)?;
             each(fitted, (step + 1) as f64 / gammas.len() as f64);
         }
         Ok(())
     }
 
     /// All couplings with γ_target = g.
-    fn at_gamma(&self, g: f64, grid: &Grid) -> Result<Vec<Fitted>> {
-        let r = self.target_rows.mean.len();
-        let asymmetric = grid.asymmetric.contains(&g);
-        let failed = |task: usize| Error::Factorisation {
-            task: self.cells.tasks()[task].name.clone(),
-        };
+    fn at_gamma(&self, g: f64, grid: &Grid, targets: &[usize]) -> Result<Vec<Vec<Fitted>>> {
+        let r = self.right[0].nrows();
+        let (symmetric, asymmetric) = (grid.symmetric.contains(&g), grid.asymmetric.contains(&g));
 
-        // The target first: both paths share its factor.
-        let target_cells = self.cells.of_task(self.target);
-        let symmetric = grid.symmetric.contains(&g);
-        let shares = symmetric || asymmetric;
+        // Σ F_i B_i and F_i Z̃_iᵀ y of all tasks, in an order that no target changes.
         let mut sum = Mat::zeros(r, r);
-        let factor = Factor::new(
-            self.blocks[self.target].clone(),
-            g,
-            f64::from(u8::from(shares)),
-            sum.as_mut(),
-        )
-        .ok_or_else(|| failed(self.target))?;
-        let mut own = self.right[self.target].clone();
-        factor.apply(own.as_mut());
-        let mut paths = Vec::new();
-        if shares {
-            let asymmetric = asymmetric.then(|| {
-                // The scatter of the sources is added up anew: keeping it would cost more memory than
-                // it saves time.
-                let mut sum = sum.clone();
-                for (_, block) in self
-                    .blocks
-                    .iter()
-                    .enumerate()
-                    .filter(|(task, _)| *task != self.target)
-                {
-                    block.add_to(1.0, sum.as_mut());
-                }
-                (sum, self.gathered(&own, |_, right| right.clone()), 0.0)
-            });
-            let symmetric = if symmetric {
-                let mut right = Vec::new();
-                for (task, block) in self.blocks.iter().enumerate() {
-                    let mut rotated = self.right[task].clone();
-                    if task != self.target {
-                        let factor = Factor::new(block.clone(), g, 1.0, sum.as_mut())
-                            .ok_or_else(|| failed(task))?;
-                        factor.apply(rotated.as_mut());
-                    }
-                    right.push(rotated);
-                }
-                Some((sum, self.gathered(&own, |task, _| right[task].clone()), g))
-            } else {
-                None
+        let mut gathered = Mat::zeros(r, self.cells.len());
+        let mut sides: Vec<Side<'_, '_>> = Vec::with_capacity(targets.len());
+        for (task, block) in self.blocks.iter().enumerate() {
+            let rows = match targets.contains(&task) {
+                true => Some(
+                    self.samples[task]
+                        .as_ref()
+                        .ok_or_else(|| needs_rows(&self.cells.tasks()[task].name))?,
+                ),
+                false if symmetric => None,
+                false => continue,
             };
-            let reduce = |(sum, gathered, source)| Path::new(sum, gathered, source);
-            let (first, second) = rayon::join(|| symmetric.map(reduce), || asymmetric.map(reduce));
-            paths.extend(first.into_iter().chain(second));
+            let weight = f64::from(u8::from(symmetric || asymmetric));
+            let mut product = Mat::zeros(r, r);
+            let factor = Factor::new(block.clone(), g, weight, product.as_mut())
+                .ok_or_else(|| self.failed(task))?;
+            let mut own = self.right[task].clone();
+            factor.apply(own.as_mut());
+            if symmetric {
+                dense::add_lower(sum.as_mut(), product.as_ref(), 1.0);
+                self.gather(&mut gathered, task, &own);
+            }
+            sides.extend(rows.map(|rows| Side {
+                task,
+                rows,
+                factor,
+                own,
+                product: asymmetric.then_some(product),
+            }));
         }
 
-        let mut fitted = Vec::new();
-        if grid.alone.contains(&g) {
-            let mut weights = Mat::zeros(r, self.cells.len());
-            add_scaled(weights.as_mut(), target_cells.start, &own, g);
-            fitted.extend(self.left_out(g, &factor, None, g, &weights));
-        }
-        // One after the other, and each gone before the next: a path is as large as the data.
-        for path in paths {
-            let shifted = grid
-                .shared
-                .iter()
-                .map(|&lambda| path.reduction.factor(lambda));
-            let shifted: Vec<Shifted> = shifted
-                .collect::<Option<_>>()
-                .ok_or_else(|| failed(self.target))?;
-            // w̃ = F (g r + λ H⁻¹ Σ F r), for all λ side by side.
-            let c = self.cells.len();
-            let mut weights = Mat::zeros(r, c * shifted.len());
-            for (index, shifted) in shifted.iter().enumerate() {
-                let mut part = weights.as_mut().subcols_mut(index * c, c);
-                add_scaled(part.as_mut(), 0, &path.gathered, shifted.lambda);
-                shifted.solve(part);
-            }
-            path.reduction.rotate_back(weights.as_mut());
-            factor.apply(weights.as_mut());
-            for index in 0..shifted.len() {
-                add_scaled(weights.as_mut(), index * c + target_cells.start, &own, g);
-            }
-            fitted.extend(self.left_out(
-                g,
-                &factor,
-                Some((&path, &shifted)),
-                path.source,
-                &weights,
-            ));
-        }
-        Ok(fitted)
+        let (symmetric, asymmetric) = rayon::join(
+            || symmetric.then(|| Path::new(sum, gathered, g)),
+            || -> Vec<Option<Path>> {
+                let sides = sides.par_iter_mut();
+                sides.map(|side| self.asymmetric_path(side)).collect()
+            },
+        );
+        sides
+            .into_iter()
+            .zip(asymmetric)
+            .map(|(side, asymmetric)| {
+                let mut fitted = Vec::new();
+                if grid.alone.contains(&g) {
+                    let mut weights = Mat::zeros(r, self.cells.len());
+                    let first = self.cells.of_task(side.task).start;
+                    add_scaled(weights.as_mut(), first, &side.own, g);
+                    fitted.extend(self.left_out(g, &side, None, g, &weights));
+                }
+                for path in symmetric.iter().chain(&asymmetric) {
+                    fitted.extend(self.along(path, g, &grid.shared, &side)?);
+                }
+                Ok(fitted)
+            })
+            .collect()
     }
 
-    /// F_i Z̃_iᵀ y of all tasks side by side (r x C); the target's is given.
-    fn gathered(&self, own: &Mat<f64>, of: impl Fn(usize, &Mat<f64>) -> Mat<f64>) -> Mat<f64> {
-        let mut gathered = Mat::zeros(own.nrows(), self.cells.len());
-        for (task, right) in self.right.iter().enumerate() {
-            let part = if task == self.target {
-                own.clone()
+    /// The path of a target where no source differs from what is shared: F_t B_t + Σ B_i.
+    fn asymmetric_path(&self, side: &mut Side<'_, '_>) -> Option<Path> {
+        let mut sum = side.product.take()?;
+        let mut gathered = Mat::zeros(sum.nrows(), self.cells.len());
+        for (task, block) in self.blocks.iter().enumerate() {
+            if task == side.task {
+                self.gather(&mut gathered, task, &side.own);
             } else {
-                of(task, right)
-            };
-            let range = self.cells.of_task(task);
-            gathered
-                .as_mut()
-                .subcols_mut(range.start, range.len())
-                .copy_from(&part);
+                // The scatter of the sources is added up anew: keeping it would cost more memory than
+                // it saves time.
+                block.add_to(1.0, sum.as_mut());
+                self.gather(&mut gathered, task, &self.right[task]);
+            }
         }
+        Some(Path::new(sum, gathered, 0.0))
+    }
+
+    /// The fits of a target along one path.
+    fn along(
+        &self,
+        path: &Path,
+        g: f64,
+        shared: &[f64],
+        side: &Side<'_, '_>,
+    ) -> Result<Vec<Fitted>> {
+        let shifted: Vec<Shifted> = shared
+            .iter()
+            .map(|&lambda| path.reduction.factor(lambda))
+            .collect::<Option<_>>()
+            .ok_or_else(|| self.failed(side.task))?;
+        // w̃ = F (g r + λ H⁻¹ Σ F r), for all λ side by side.
+        let c = self.cells.len();
+        let mut weights = Mat::zeros(path.gathered.nrows(), c * shifted.len());
+        for (index, shifted) in shifted.iter().enumerate() {
+            let mut part = weights.as_mut().subcols_mut(index * c, c);
+            add_scaled(part.as_mut(), 0, &path.gathered, shifted.lambda);
+            shifted.solve(part);
+        }
+        path.reduction.rotate_back(weights.as_mut());
+        side.factor.apply(weights.as_mut());
+        let first = self.cells.of_task(side.task).start;
+        for index in 0..shifted.len() {
+            add_scaled(weights.as_mut(), index * c + first, &side.own, g);
+        }
+        Ok(self.left_out(g, side, Some((path, &shifted)), path.source, &weights))
+    }
+
+    /// Puts what belongs to the cells of one task into its place among all.
+    fn gather(&self, gathered: &mut Mat<f64>, task: usize, own: &Mat<f64>) {
+        let range = self.cells.of_task(task);
         gathered
+            .as_mut()
+            .subcols_mut(range.start, range.len())
+            .copy_from(own);
+    }
+
+    fn failed(&self, task: usize) -> Error {
+        Error::Factorisation {
+            task: self.cells.tasks()[task].name.clone(),
+        }
     }
 
     /// The fits of one path (of the target alone if there is none): `weights` for its λ side by side,
@@ -445,15 +457,15 @@ impl<'a> Reduced<'a> {
     fn left_out(
         &self,
         g: f64,
-        factor: &Factor<'_>,
+        side: &Side<'_, '_>,
         path: Option<(&Path, &[Shifted])>,
         source: f64,
         weights: &Mat<f64>,
     ) -> Vec<Fitted> {
-        let r = self.target_rows.mean.len();
-        let class = classes_in_order(&self.cells.tasks()[self.target]);
+        let r = weights.nrows();
+        let class = classes_in_order(&self.cells.tasks()[side.task]);
         let (n, c) = (class.len(), self.cells.len());
-        let range = self.cells.of_task(self.target);
+        let range = self.cells.of_task(side.task);
         let share = |cell: usize| {
             if range.contains(&cell) {
                 self.cells.share(cell)
@@ -465,7 +477,7 @@ impl<'a> Reduced<'a> {
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
         let panel = |&start: &usize| -> Mat<f64> {
             let count = LEFT_OUT_PANEL.min(n - start);
-            let rows = &self.target_rows;
+            let rows = side.rows;
             let mut z = Mat::zeros(r, count);
             rows.rows.pack(
                 start..start + count,
@@ -475,7 +487,7 @@ impl<'a> Reduced<'a> {
                 z.as_mut(),
             );
             let mut responses = dense::times(z.transpose(), weights.as_ref());
-            let mut fz = factor.apply_to_samples(start, z.as_ref());
+            let mut fz = side.factor.apply_to_samples(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let quadratic: Vec<Vec<f64>> = match path {
                 None => vec![own],
@@ -517,7 +529,7 @@ impl<'a> Reduced<'a> {
                     .subrows_mut(start, panel.nrows())
                     .copy_from(part);
             }
-            stratify(&mut responses, &class, &self.cells, self.target);
+            stratify(&mut responses, &class, &self.cells, side.task);
             Fitted {
                 point: GridPoint {
                     source,
@@ -543,6 +555,17 @@ fn add_scaled(to: MatMut<'_, f64>, first: usize, term: &Mat<f64>, factor: f64) {
             to[(i, j)] += factor * term[(i, j)];
         }
     }
+}
+
+/// A target at one γ.
+struct Side<'s, 'a> {
+    task: usize,
+    rows: &'s CentredRows<'a>,
+    factor: Factor<'a>,
+    /// F_t Z̃_tᵀ y, r x m_t.
+    own: Mat<f64>,
+    /// F_t B_t, until the asymmetric path takes it.
+    product: Option<Mat<f64>>,
 }
 
 /// One γ, ready for any λ.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use faer::Mat;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::{RowBlock, Second, Statistics};
+use super::{Kept, RowBlock, Second, Statistics};
 use crate::cells::{Cells, Task};
 
 /// The metadata entry.
@@ -14,6 +14,12 @@ use crate::cells::{Cells, Task};
 struct Header {
     features: usize,
     tasks: Vec<Task>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    kept: Kept,
+}
+
+fn is_default(kept: &Kept) -> bool {
+    *kept == Kept::default()
 }
 
 pub(super) fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String> {
@@ -35,18 +41,23 @@ pub(super) fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u
         ),
     ];
     for (task, second) in statistics.second.iter().enumerate() {
-        tensors.push(match second {
-            Second::Scatter(scatter) => (format!("scatter.{task}"), vec![p, p], bytes_of(scatter)),
-            Second::Rows(block) => {
-                let mut rows = Mat::zeros(p, block.len());
-                block.pack(0..block.len(), 0..p, &vec![0.0; p], 1.0, rows.as_mut());
-                (
-                    format!("rows.{task}"),
-                    vec![block.len(), p],
-                    bytes_of(&rows),
-                )
-            }
+        let scatter = match second {
+            Second::Scatter { scatter, .. } => Some(scatter),
+            Second::Rows(_) => None,
+        };
+        let rows = second.rows().filter(|_| {
+            scatter.is_none()
+                || statistics
+                    .kept
+                    .contains(&statistics.cells.tasks()[task].name)
         });
+        tensors.extend(
+            scatter.map(|scatter| (format!("scatter.{task}"), vec![p, p], bytes_of(scatter))),
+        );
+        tensors.extend(rows.map(|rows| {
+            let values = rows.values().iter().flat_map(|x| x.to_le_bytes()).collect();
+            (format!("rows.{task}"), vec![rows.len(), p], values)
+        }));
     }
     let views: std::result::Result<Vec<_>, _> = tensors
         .iter()
@@ -57,6 +68,7 @@ pub(super) fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u
     let header = Header {
         features: p,
         tasks: statistics.cells.tasks().to_vec(),
+        kept: statistics.kept.clone(),
     };
     let header = serde_json::to_string(&header).map_err(|e| e.to_string())?;
     let metadata = [(FORMAT.to_owned(), header)].into_iter().collect();
@@ -86,7 +98,11 @@ pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static
         .as_ref()
         .and_then(|metadata| metadata.get(FORMAT));
     let described = described.ok_or(format!("it has no '{FORMAT}'"))?;
-    let Header { features, tasks } = serde_json::from_str(described).map_err(|e| e.to_string())?;
+    let Header {
+        features,
+        tasks,
+        kept,
+    } = serde_json::from_str(described).map_err(|e| e.to_string())?;
     if tasks
         .iter()
         .any(|task| task.classes.len() != task.counts.len())
@@ -104,39 +120,44 @@ pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static
     }
     let cells = Cells::new(tasks);
     let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
-    let matrix =
-        |name: &str, columns: usize, rows: usize| -> std::result::Result<Mat<f64>, String> {
-            let view = tensors.tensor(name).map_err(|e| e.to_string())?;
-            let expected = columns.checked_mul(rows).and_then(|n| n.checked_mul(8));
-            if view.dtype() != Dtype::F64 || Some(view.data().len()) != expected {
-                return Err(format!("'{name}' has the wrong shape"));
-            }
-            let values: Vec<f64> = view
-                .data()
-                .chunks_exact(8)
-                .map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default()))
-                .collect();
-            if values.iter().any(|x| !x.is_finite()) {
-                return Err(format!("'{name}' holds values that are not finite"));
-            }
-            Ok(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
-        };
+    let read = |name: &str, columns: usize, rows: usize| -> std::result::Result<Vec<f64>, String> {
+        let view = tensors.tensor(name).map_err(|e| e.to_string())?;
+        let expected = columns.checked_mul(rows).and_then(|n| n.checked_mul(8));
+        if view.dtype() != Dtype::F64 || Some(view.data().len()) != expected {
+            return Err(format!("'{name}' has the wrong shape"));
+        }
+        let values: Vec<f64> = view
+            .data()
+            .chunks_exact(8)
+            .map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default()))
+            .collect();
+        if values.iter().any(|x| !x.is_finite()) {
+            return Err(format!("'{name}' holds values that are not finite"));
+        }
+        Ok(values)
+    };
+    let matrix = |name: &str, columns: usize, rows: usize| {
+        let values = read(name, columns, rows)?;
+        Ok::<_, String>(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
+    };
     let means = matrix("means", cells.len(), features)?;
-    let within = matrix("within", cells.len(), 1)?
-        .row(0)
-        .iter()
-        .copied()
-        .collect();
+    let within = read("within", cells.len(), 1)?;
     let mut second = Vec::new();
     for (task, entry) in cells.tasks().iter().enumerate() {
+        let name = format!("rows.{task}");
+        let rows = || -> std::result::Result<RowBlock<'static>, String> {
+            let values = read(&name, entry.samples(), features)?;
+            Ok(RowBlock::owned(values, features))
+        };
         second.push(if entry.samples() < features {
-            Second::Rows(RowBlock::Owned(Arc::new(matrix(
-                &format!("rows.{task}"),
-                entry.samples(),
-                features,
-            )?)))
+            Second::Rows(rows()?)
         } else {
-            Second::Scatter(matrix(&format!("scatter.{task}"), features, features)?)
+            let scatter = matrix(&format!("scatter.{task}"), features, features)?;
+            let there = features > 0 && tensors.tensor(&name).is_ok();
+            Second::Scatter {
+                scatter: Arc::new(scatter),
+                rows: there.then(rows).transpose()?,
+            }
         });
     }
     Ok(Statistics {
@@ -145,5 +166,6 @@ pub(super) fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static
         means,
         within,
         second,
+        kept,
     })
 }

@@ -1,17 +1,19 @@
 //! The union of two statistics: counts and means add up, scatters by the rule of THEORY 3.2, and rows
-//! are laid side by side until a task has as many as features.
+//! are laid side by side until a task has as many as features, or for good if they are to be kept.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::Mat;
 
-use super::{RowBlock, Second, Statistics, distance, scatter_of_rows};
+use super::{Second, Statistics, distance, scatter_of_rows};
 use crate::cells::{Cells, Task, sort_names};
 use crate::dense;
 
 /// The union of two statistics.
-pub(super) fn merge(a: Statistics<'static>, b: Statistics<'static>) -> Statistics<'static> {
+pub(super) fn merge(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static> {
     let p = b.features;
+    a.kept.add(&b.kept);
     let mut names: Vec<String> = a.cells.task_names();
     names.extend(
         b.cells
@@ -24,7 +26,7 @@ pub(super) fn merge(a: Statistics<'static>, b: Statistics<'static>) -> Statistic
     let mut tasks = Vec::new();
     let (mut means, mut within, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
-        let parts: Vec<(&Statistics<'static>, usize)> = [&a, &b]
+        let parts: Vec<(&Statistics<'_>, usize)> = [&a, b]
             .into_iter()
             .filter_map(|part| part.cells.find_task(&name).ok().map(|task| (part, task)))
             .collect();
@@ -67,8 +69,28 @@ pub(super) fn merge(a: Statistics<'static>, b: Statistics<'static>) -> Statistic
             classes,
             counts,
         };
-        second.push(merge_second(&parts, &merged, p));
         tasks.push(merged);
+    }
+    // The rows of `a` are taken over, not copied.
+    let mut own: Vec<Option<Second<'static>>> = a.second.drain(..).map(Some).collect();
+    for merged in &tasks {
+        let keeps = p > 0 && a.kept.contains(&merged.name);
+        let first = a.cells.find_task(&merged.name).ok();
+        let taken = first.and_then(|task| own[task].take().map(|second| (task, second)));
+        let other = b.cells.find_task(&merged.name).ok();
+        second.extend(match (taken, other) {
+            (Some((task, second)), Some(other)) => Some(join(
+                Part::new(&a, task),
+                second,
+                Part::new(b, other),
+                &b.second[other],
+                merged,
+                keeps,
+            )),
+            (Some((_, second)), None) => Some(second),
+            (None, Some(other)) => Some(b.second[other].to_owned(keeps)),
+            (None, None) => None,
+        });
     }
     let means = Mat::from_fn(p, means.len(), |feature, cell| means[cell][feature]);
     Statistics {
@@ -77,63 +99,90 @@ pub(super) fn merge(a: Statistics<'static>, b: Statistics<'static>) -> Statistic
         means,
         within,
         second,
+        kept: a.kept,
     }
 }
 
-fn merge_second(
-    parts: &[(&Statistics<'static>, usize)],
-    merged: &Task,
-    p: usize,
-) -> Second<'static> {
-    if let &[(part, task)] = parts {
-        return part.second[task].clone();
-    }
-    if merged.samples() < p {
-        // Both kept their rows; lay them out by the merged classes.
-        let mut rows = Mat::zeros(p, merged.samples());
-        let mut to = 0;
-        for class in &merged.classes {
-            for &(part, task) in parts {
-                let own = &part.cells.tasks()[task];
-                let Some(position) = own.classes.iter().position(|c| c == class) else {
-                    continue;
-                };
-                let start: usize = own.counts[..position].iter().sum();
-                if let Second::Rows(block) = &part.second[task] {
-                    let count = own.counts[position];
-                    block.pack(
-                        start..start + count,
-                        0..p,
-                        &vec![0.0; p],
-                        1.0,
-                        rows.as_mut().subcols_mut(to, count),
-                    );
-                    to += count;
-                }
-            }
+impl Second<'_> {
+    /// The same with rows of its own, of which more than features are copied if they are to be kept only.
+    fn to_owned(&self, keeps: bool) -> Second<'static> {
+        match self {
+            Self::Rows(rows) => Second::Rows(rows.to_owned()),
+            Self::Scatter { scatter, rows } => Second::Scatter {
+                scatter: scatter.clone(),
+                rows: rows.as_ref().filter(|_| keeps).map(|rows| rows.to_owned()),
+            },
         }
-        return Second::Rows(RowBlock::Owned(Arc::new(rows)));
     }
-    let mut scatter: Mat<f64> = Mat::zeros(p, p);
-    let (mut count, mut mean) = (0.0, vec![0.0; p]);
-    for &(part, task) in parts {
-        let own = match &part.second[task] {
-            Second::Scatter(own) => own.clone(),
-            Second::Rows(rows) => scatter_of_rows(rows, &part.task_mean(task), p),
+}
+
+/// A task of one of the two statistics.
+struct Part<'s> {
+    task: &'s Task,
+    mean: Vec<f64>,
+}
+
+impl<'s> Part<'s> {
+    fn new(statistics: &'s Statistics<'_>, task: usize) -> Self {
+        Self {
+            task: &statistics.cells.tasks()[task],
+            mean: statistics.task_mean(task),
+        }
+    }
+
+    /// The positions of a class among the task's rows.
+    fn run(&self, class: &str) -> Range<usize> {
+        let Some(position) = self.task.classes.iter().position(|c| c == class) else {
+            return 0..0;
         };
-        scatter += own;
-        let more = part.cells.samples(task) as f64;
-        let part_mean = part.task_mean(task);
-        let difference = Mat::from_fn(p, 1, |feature, _| part_mean[feature] - mean[feature]);
-        dense::add_outer(
-            scatter.as_mut(),
-            difference.as_ref(),
-            count * more / (count + more),
-        );
-        mean.iter_mut()
-            .zip(&part_mean)
-            .for_each(|(mean, x)| *mean += more / (count + more) * (x - *mean));
-        count += more;
+        let start: usize = self.task.counts[..position].iter().sum();
+        start..start + self.task.counts[position]
     }
-    Second::Scatter(scatter)
+
+    fn scatter(&self, second: &Second<'_>) -> Mat<f64> {
+        match second {
+            Second::Scatter { scatter, .. } => Mat::clone(scatter),
+            Second::Rows(rows) => scatter_of_rows(rows, &self.mean, self.mean.len()),
+        }
+    }
+}
+
+fn join(
+    a: Part<'_>,
+    own: Second<'static>,
+    b: Part<'_>,
+    other: &Second<'_>,
+    merged: &Task,
+    keeps: bool,
+) -> Second<'static> {
+    let p = a.mean.len();
+    let runs: Vec<(bool, Range<usize>)> = merged
+        .classes
+        .iter()
+        .flat_map(|class| [(true, a.run(class)), (false, b.run(class))])
+        .collect();
+    let own = match (own, other) {
+        (Second::Rows(own), Second::Rows(other)) if merged.samples() < p => {
+            return Second::Rows(own.joined(other, &runs));
+        }
+        (own, _) => own,
+    };
+    let mut scatter = a.scatter(&own) + b.scatter(other);
+    let (n, more) = (a.task.samples() as f64, b.task.samples() as f64);
+    let difference = Mat::from_fn(p, 1, |feature, _| b.mean[feature] - a.mean[feature]);
+    dense::add_outer(scatter.as_mut(), difference.as_ref(), n * more / (n + more));
+    let rows = match (own, other.rows()) {
+        (
+            Second::Rows(own)
+            | Second::Scatter {
+                rows: Some(own), ..
+            },
+            Some(other),
+        ) if keeps => Some(own.joined(other, &runs)),
+        _ => None,
+    };
+    Second::Scatter {
+        scatter: Arc::new(scatter),
+        rows,
+    }
 }

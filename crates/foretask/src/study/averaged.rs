@@ -12,7 +12,6 @@ use crate::model::Decision;
 use crate::rules::Form;
 use crate::rules::families::Family;
 use crate::settings::RuleName;
-use crate::statistics::Statistics;
 use crate::tune::Tournament;
 
 /// Candidates lighter than this are not listed.
@@ -20,17 +19,15 @@ const LISTED: f64 = 1e-3;
 /// How many candidates relative statements are made with.
 const LEADING: usize = 16;
 
-impl<'a> Roads<'a, '_> {
+impl Roads<'_, '_> {
     pub(super) fn averaged(
-        &mut self,
-        statistics: Statistics<'a>,
+        &self,
+        tournament: &Tournament,
         coupling: Option<Coupling>,
-        progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
-        let tournament = self.tournament(statistics, coupling.as_ref(), progress)?;
         let weights = tournament.weights(|_| true);
         let scores = tournament.cross_fitted(self.settings.seed);
-        self.conclude(&tournament, &weights, scores, coupling)
+        self.conclude(tournament, &weights, scores, coupling)
     }
 
     /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out

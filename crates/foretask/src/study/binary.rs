@@ -21,19 +21,16 @@ use crate::rules::families::Family;
 use crate::settings::{Evidence, Labels, RuleName};
 use crate::solve::correct_mass;
 use crate::solve::path::Grid;
-use crate::statistics::Statistics;
-use crate::tune::{FOLDS, folds};
+use crate::tune::{FOLDS, Tournament, folds};
 
-impl<'a> Roads<'a, '_> {
+impl Roads<'_, '_> {
     /// Named labels by leave-one-out.
     pub(super) fn named(
-        &mut self,
-        statistics: Statistics<'a>,
+        &self,
+        tournament: &Tournament,
         coupling: Option<Coupling>,
-        progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let class = self.class();
-        let tournament = self.tournament(statistics, coupling.as_ref(), progress)?;
         let wanted = match self.settings.labels {
             Labels::Classical => Some(Family::Classical),
             Labels::Alone => Some(Family::Alone),
@@ -60,7 +57,7 @@ impl<'a> Roads<'a, '_> {
             let mut weights = vec![0.0; tournament.entries.len()];
             weights[best] = 1.0;
             let scores = tournament.entries[best].candidate.scores.clone();
-            let mut outcome = self.conclude(&tournament, &weights, scores, Some(coupling))?;
+            let mut outcome = self.conclude(tournament, &weights, scores, Some(coupling))?;
             if let (false, Folded::Features(weights)) = (given, &outcome.folded) {
                 outcome.folded = Folded::Reduced(weights.clone());
             }
@@ -222,7 +219,7 @@ impl<'a> Roads<'a, '_> {
     }
 
     /// Labels, threshold and forecast from the theory, before anything is trained.
-    pub(super) fn foretold_binary(&mut self, coupling: Option<Coupling>) -> Result<Outcome> {
+    pub(super) fn foretold_binary(&self, coupling: Option<Coupling>) -> Result<Outcome> {
         let weights = two(&self.stakes.weights());
         let alone = self.settings.labels == Labels::Alone;
         let coupling = match coupling {

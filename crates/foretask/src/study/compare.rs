@@ -2,13 +2,12 @@
 
 use super::ruled::{Kind, as_in_use, drawn_errors};
 use super::{Study, binary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forecast::{Forecast, weighted};
 use crate::gaussian;
 use crate::moments::Source;
 use crate::rules::{Discriminant, Form};
-use crate::settings::{Evidence, Labels, RuleName, Settings};
-use crate::statistics::Statistics;
+use crate::settings::{Evidence, Labels, RuleName};
 use crate::theory::covariance::Estimate;
 
 use super::evidence::Knowledge;
@@ -40,7 +39,8 @@ pub struct Foretold {
 
 impl Study<'_> {
     /// The study's own rule first, then every rule by name with classical and with optimal labels, all at
-    /// the coupling of the study's leading candidate; `progress` is told the share that is done.
+    /// the coupling of the study's leading candidate; `progress` is told the share that is done. One-versus-one
+    /// is left out where what it needs is not known: the joint law of its scores, or rows.
     ///
     /// # Errors
     /// If training fails, which finite data do not let happen.
@@ -58,7 +58,10 @@ impl Study<'_> {
         let theory = self.settings.evidence.is_theory();
         let fitted = match theory {
             true => None,
-            false => Some(roads.fit_at(Statistics::of(self.tasks), &leading.coupling)?),
+            false => {
+                let system = self.ground.system(&leading.coupling)?;
+                Some(self.ground.fit(&system, &leading.coupling, self.target)?)
+            }
         };
         let m = self.stakes.priors.len();
         let kinds: Vec<Kind> = RuleName::NAMED
@@ -80,7 +83,10 @@ impl Study<'_> {
                 }
                 (None, _) => roads.foretell(kind, &leading.coupling)?.forecast,
                 (Some(_), RuleName::OneVsOne) => {
-                    roads.voted(kind, &leading.coupling, &|_| {})?.forecast
+                    match roads.voted(kind, &leading.coupling, &|_| {}) {
+                        Err(Error::RowsNotKept { .. }) => continue,
+                        outcome => outcome?.forecast,
+                    }
                 }
                 (Some(fitted), _) => {
                     roads
@@ -107,23 +113,15 @@ impl Study<'_> {
         let Some(leading) = self.outcome.leading.first() else {
             return Ok(Vec::new());
         };
-        let statistics = Statistics::of(self.tasks);
-        let scales = self.settings.scaling.scales(&statistics);
         let mut candidates = vec![Evidence::Isotropic, Evidence::Spherical, Evidence::Pooled];
-        if self.tasks.features() <= MOST_FEATURES {
+        if self.knowledge.features <= MOST_FEATURES {
             candidates.push(Evidence::General(Estimate::Oas));
         }
         let stakes = as_in_use(&self.stakes);
         let points = gaussian::normal_points(self.cells().len(), DRAWS);
         let mut foretold = Vec::new();
         for evidence in candidates {
-            let settings = Settings {
-                evidence,
-                ..self.settings.clone()
-            };
-            let Ok(knowledge) =
-                Knowledge::new(&settings, self.tasks, &statistics, &scales, self.target)
-            else {
+            let Ok(knowledge) = Knowledge::new(evidence, &self.ground) else {
                 continue;
             };
             let error = if stakes.priors.len() == 2 {

@@ -7,13 +7,13 @@ use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
 use crate::moments::{Moments, Source};
-use crate::settings::{Evidence, Settings};
-use crate::solve::path::Reduced;
+use crate::settings::Evidence;
 use crate::statistics::Statistics;
-use crate::tasks::Tasks;
 use crate::theory::covariance;
 use crate::theory::pairs::{Member, joint_law};
 use crate::theory::{Common, Corrections, Covariances, Theory, gram, pooled};
+
+use super::ground::Ground;
 
 /// Class means and covariances as one of the theories sees them.
 #[derive(Clone, Debug)]
@@ -45,27 +45,22 @@ enum Shape {
 }
 
 impl Knowledge {
-    /// For the theory that the settings ask for; the isotropic one if they ask for none.
-    pub(super) fn new(
-        settings: &Settings,
-        tasks: &Tasks<'_>,
-        statistics: &Statistics<'_>,
-        scales: &[f64],
-        target: usize,
-    ) -> Result<Self> {
+    /// For the theory that is asked for; the isotropic one if none is. The same for every target.
+    pub(super) fn new(evidence: Evidence, ground: &Ground<'_>) -> Result<Self> {
+        let (statistics, scales) = (&ground.statistics, &ground.scales);
         let isotropic = Self::isotropic(statistics, scales);
-        match settings.evidence {
+        match evidence {
             Evidence::Auto | Evidence::LeaveOneOut | Evidence::Isotropic => Ok(isotropic),
             Evidence::Spherical => Ok(Self {
                 source: Source::Spherical,
                 alpha: covariance::spherical(statistics, scales),
                 ..isotropic
             }),
-            Evidence::Pooled => isotropic.pooled(settings, tasks, target),
+            Evidence::Pooled => isotropic.pooled(ground),
             Evidence::General(estimate) => {
-                let covariances = covariance::estimate(tasks, statistics, scales, estimate)?;
+                let covariances = covariance::estimate(statistics, scales, estimate)?;
                 let means = covariance::means(statistics, scales);
-                let guide = isotropic.clone().pooled(settings, tasks, target)?;
+                let guide = isotropic.clone().pooled(ground)?;
                 Ok(Self {
                     source: Source::General,
                     shape: Shape::General { covariances, means },
@@ -93,9 +88,8 @@ impl Knowledge {
         }
     }
 
-    fn pooled(self, settings: &Settings, tasks: &Tasks<'_>, target: usize) -> Result<Self> {
-        let reduced = Reduced::new(tasks, Statistics::of(tasks), settings.scaling, target)?;
-        let Some(raw) = pooled(&reduced) else {
+    fn pooled(self, ground: &Ground<'_>) -> Result<Self> {
+        let Some(raw) = pooled(ground.space()?) else {
             return Err(Error::Setting {
                 setting: "theory",
                 value: "pooled".into(),

@@ -7,17 +7,21 @@
 //! | a rule by name, or a theory for more classes | one coupling, one [`crate::rules::Discriminant`] (`ruled.rs`) |
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs.rs`) |
 //!
-//! Each is judged by leave-one-out or by one of the theories (`evidence.rs`).
+//! Each is judged by leave-one-out or by one of the theories (`evidence.rs`), on statistics that all
+//! targets share (`ground.rs`).
 //! A study knows the rule before the model exists; [`Study::model`] folds it into weights.
 
 mod averaged;
 mod binary;
 mod compare;
 mod evidence;
+mod ground;
 mod pairs;
 mod rate;
 mod relative;
 mod ruled;
+
+use std::sync::Arc;
 
 use faer::Mat;
 
@@ -27,17 +31,17 @@ pub use relative::{CurvePoint, SourceValue};
 use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Stakes};
 use crate::model::{Decision, Description, Model};
 use crate::rules::families::Family;
 use crate::settings::{Labels, RuleName, Settings};
-use crate::solve::System;
-use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
+use crate::solve::path::GridPoint;
 use crate::statistics::Statistics;
-use crate::tasks::Tasks;
+use crate::tasks::classes_in_order;
 use crate::tune::Tournament;
 use evidence::Knowledge;
+use ground::Ground;
 use ruled::Kind;
 
 /// How a rule's scores are made.
@@ -95,15 +99,12 @@ pub struct CandidateWeight {
 /// ```
 #[derive(Debug)]
 pub struct Study<'a> {
-    tasks: &'a Tasks<'a>,
+    ground: Arc<Ground<'a>>,
+    knowledge: Arc<Knowledge>,
     settings: Settings,
     target: usize,
     stakes: Stakes,
-    knowledge: Knowledge,
     null: Option<usize>,
-    mean: Vec<f64>,
-    scale: f64,
-    space: Option<Reduced<'a>>,
     outcome: Outcome,
 }
 
@@ -162,12 +163,33 @@ enum Folded {
 }
 
 impl<'a> Study<'a> {
-    /// Studies `tasks`.
+    /// Studies data in memory (`&Tasks`) or their statistics (`&Statistics`).
+    ///
+    /// From statistics the same comes out as from the data, but what needs rows that are not kept is an
+    /// error: leave-one-out needs those of the target, the general theory those of every task, and
+    /// one-versus-one those of the tasks that have other classes too. The other theories need none.
+    ///
+    /// ```
+    /// use foretask::{Evidence, Rows, Settings, Statistics, Study};
+    /// # let values: Vec<f64> = (0..80).map(|i| ((i * 37) % 11) as f64 + if i % 4 == 1 { 9.0 } else { 0.0 }).collect();
+    /// # let class: Vec<&str> = (0..20).map(|i| if i % 2 == 0 { "high" } else { "low" }).collect();
+    /// let mut statistics = Statistics::new(2);
+    /// for part in values.chunks(40) {
+    ///     statistics.add(Rows::row_major(part, 2)?, &["webcam"; 20], &class)?;
+    /// }
+    /// let settings = Settings { evidence: Evidence::Pooled, ..Settings::default() };
+    /// let model = Study::new(&statistics, &settings)?.model()?;
+    /// assert_eq!(model.classes(), ["high", "low"]);
+    /// // 40 rows of 2 features: the rows are gone.
+    /// assert!(Study::new(&statistics, &Settings::default()).is_err());
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If the target or a class is unknown, the target has one class, or a setting is out of range.
-    pub fn new(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Self> {
-        Self::with_progress(tasks, settings, &|_| {})
+    /// If the target or a class is unknown, the target has one class, a setting is out of range, or rows
+    /// are needed that are not kept.
+    pub fn new(data: impl Into<Statistics<'a>>, settings: &Settings) -> Result<Self> {
+        Self::with_progress(data, settings, &|_| {})
     }
 
     /// The same; `progress` is told the share of the work that is done, from 0 to 1.
@@ -175,69 +197,128 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Study::new`].
     pub fn with_progress(
-        tasks: &'a Tasks<'a>,
+        data: impl Into<Statistics<'a>>,
         settings: &Settings,
         progress: &dyn Fn(f64),
     ) -> Result<Self> {
-        let cells = tasks.cells();
-        let target = settings.target(cells)?;
-        let stakes = settings.stakes(cells, target)?;
-        let null = settings.null(cells, target)?;
-        let coupling = settings.coupling(cells)?;
         progress(0.0);
-        let statistics = Statistics::of(tasks);
-        let scales = settings.scaling.scales(&statistics);
-        let knowledge = Knowledge::new(settings, tasks, &statistics, &scales, target)?;
-        let mean = statistics.task_mean(target);
-        let scale = scales[target];
-        let mut study = Roads {
-            tasks,
-            settings,
-            target,
-            stakes: &stakes,
-            knowledge: &knowledge,
-            null,
-            space: None,
+        let statistics = data.into();
+        statistics.check()?;
+        let target = settings.target(statistics.cells())?;
+        let mut studies = Self::of_targets(statistics, settings, &[target], progress)?;
+        let missing = || Error::NoTarget { known: Vec::new() };
+        studies.pop().ok_or_else(missing)
+    }
+
+    /// Every task with at least two classes as the target in turn; the others are sources only.
+    /// `settings.target` is not looked at. Each study is the very one that [`Study::new`] gives for its
+    /// target, but what does not depend on the target is computed once.
+    ///
+    /// Settings that name classes (priors, costs, the null class) must fit every such task: the error
+    /// names the first that lacks a class, or a prior for one. Study tasks with other classes one by one.
+    ///
+    /// ```
+    /// use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let task: Vec<&str> = (0..40).map(|i| if i < 20 { "amazon" } else { "webcam" }).collect();
+    /// # let class: Vec<&str> = (0..40).map(|i| if i % 2 == 0 { "bike" } else { "mug" }).collect();
+    /// let tasks = Tasks::new(Rows::row_major(&values, 3)?, &task, &class)?;
+    /// let studies = Study::all(&tasks, &Settings::default(), &|_| {})?;
+    /// assert_eq!(studies.len(), 2);
+    /// assert_eq!(studies[1].model()?.target(), "webcam");
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Study::new`], for any of the targets; if no task has two classes.
+    pub fn all(
+        data: impl Into<Statistics<'a>>,
+        settings: &Settings,
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Self>> {
+        progress(0.0);
+        let statistics = data.into();
+        statistics.check()?;
+        let tasks = statistics.cells().tasks();
+        let targets: Vec<usize> = (0..tasks.len())
+            .filter(|&task| tasks[task].classes.len() > 1)
+            .collect();
+        if let (true, Some(task)) = (targets.is_empty(), tasks.first()) {
+            return Err(Error::OneClass {
+                task: task.name.clone(),
+                class: task.classes.first().cloned().unwrap_or_default(),
+            });
+        }
+        Self::of_targets(statistics, settings, &targets, progress)
+    }
+
+    /// One study per target (ascending).
+    fn of_targets(
+        statistics: Statistics<'a>,
+        settings: &Settings,
+        targets: &[usize],
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Self>> {
+        let cells = statistics.cells().clone();
+        let plans = targets
+            .iter()
+            .map(|&target| {
+                let settings = Settings {
+                    target: Some(cells.tasks()[target].name.clone()),
+                    ..settings.clone()
+                };
+                settings.target(&cells)?;
+                let stakes = settings.stakes(&cells, target)?;
+                let null = settings.null(&cells, target)?;
+                Ok((settings, stakes, null))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let coupling = settings.coupling(&cells)?;
+        let ground = Arc::new(Ground::new(statistics, settings.scaling));
+        let knowledge = Arc::new(Knowledge::new(settings.evidence, &ground)?);
+
+        // What is left for each target by itself: all of the theory, and pairs, which are as much work
+        // again as the grid.
+        let shared = match (settings.evidence.is_theory(), settings.rule) {
+            (true, _) => 0.0,
+            (false, RuleName::OneVsOne) => 0.5,
+            (false, _) => 1.0,
         };
-        let m = cells.of_task(target).len();
-        let theory = settings.evidence.is_theory();
-        let kind = Kind {
-            rule: match settings.rule {
-                RuleName::Auto if m > 2 => RuleName::OneHot,
-                rule => rule,
-            },
-            labels: settings.labels,
+        let tournaments: Vec<Option<Tournament>> = if settings.evidence.is_theory() {
+            targets.iter().map(|_| None).collect()
+        } else {
+            let done = |share: f64| progress(shared * share);
+            let run = ground.tournaments(targets, coupling.as_ref(), &done)?;
+            run.into_iter().map(Some).collect()
         };
-        let outcome = match (settings.rule, settings.labels) {
-            // With two classes there is one pair.
-            (RuleName::Auto | RuleName::OneVsOne, _) if theory && m == 2 => {
-                study.foretold_binary(coupling)?
-            }
-            (RuleName::Auto, Labels::Auto) if !theory => {
-                study.averaged(statistics, coupling, progress)?
-            }
-            (RuleName::Auto, Labels::Classical | Labels::Alone) if !theory => {
-                study.named(statistics, coupling, progress)?
-            }
-            (RuleName::Auto | RuleName::OneVsOne, _) if m == 2 => {
-                study.named(statistics, coupling, progress)?
-            }
-            _ => study.ruled(kind, statistics, coupling, progress)?,
-        };
-        let space = study.space;
+        let count = targets.len() as f64;
+        let mut studies = Vec::with_capacity(targets.len());
+        for ((&target, plan), tournament) in targets.iter().zip(plans).zip(tournaments) {
+            let (settings, stakes, null) = plan;
+            let roads = Roads {
+                ground: &ground,
+                knowledge: &knowledge,
+                settings: &settings,
+                target,
+                stakes: &stakes,
+                null,
+            };
+            let before = studies.len() as f64;
+            let outcome = roads.outcome(tournament, coupling.clone(), &|share| {
+                progress(shared + (1.0 - shared) * (before + share) / count);
+            })?;
+            studies.push(Self {
+                ground: ground.clone(),
+                knowledge: knowledge.clone(),
+                settings,
+                target,
+                stakes,
+                null,
+                outcome,
+            });
+        }
         progress(1.0);
-        Ok(Self {
-            tasks,
-            settings: settings.clone(),
-            target,
-            stakes,
-            knowledge,
-            null,
-            mean,
-            scale,
-            space,
-            outcome,
-        })
+        Ok(studies)
     }
 
     /// What the rule will do on new data.
@@ -252,7 +333,7 @@ impl<'a> Study<'a> {
 
     /// The tasks, their classes and counts.
     pub fn cells(&self) -> &Cells {
-        self.tasks.cells()
+        self.ground.cells()
     }
 
     /// The target, as an index of [`Study::cells`].
@@ -266,7 +347,7 @@ impl<'a> Study<'a> {
     /// If training fails, which finite data do not let happen.
     pub fn model(&self) -> Result<Model> {
         let (weights, bias) = self.folded()?;
-        let cells = self.tasks.cells();
+        let cells = self.cells();
         let description = Description {
             target: cells.tasks()[self.target].name.clone(),
             tasks: cells.tasks().to_vec(),
@@ -285,32 +366,33 @@ impl<'a> Study<'a> {
     /// Weights on raw features, and the scores at the origin.
     fn folded(&self) -> Result<(Mat<f64>, Vec<f64>)> {
         let weights = match &self.outcome.folded {
-            Folded::Reduced(weights) => match &self.space {
-                Some(space) => space.to_features(weights),
-                None => weights.clone(),
-            },
+            Folded::Reduced(weights) => self.ground.space()?.to_features(weights),
             Folded::Features(weights) => weights.clone(),
             Folded::Untrained(coupling, label_scores) => {
-                let system =
-                    System::new(Statistics::of(self.tasks), self.settings.scaling, coupling)?;
+                let system = self.ground.system(coupling)?;
                 dense::times(system.weights(self.target).as_ref(), label_scores.as_ref())
             }
             Folded::Raw { weights, intercept } => return Ok((weights.clone(), intercept.clone())),
             Folded::UntrainedPairs(rules) => return self.roads().train_pairs(rules),
         };
         let bias = self.outcome.bias.clone();
-        Ok(to_raw(weights, bias, &self.mean, self.scale))
+        let mean = self.ground.statistics.task_mean(self.target);
+        Ok(to_raw(
+            weights,
+            bias,
+            &mean,
+            self.ground.scales[self.target],
+        ))
     }
 
-    fn roads(&self) -> Roads<'a, '_> {
+    fn roads(&self) -> Roads<'_, 'a> {
         Roads {
-            tasks: self.tasks,
+            ground: &self.ground,
+            knowledge: &self.knowledge,
             settings: &self.settings,
             target: self.target,
             stakes: &self.stakes,
-            knowledge: &self.knowledge,
             null: self.null,
-            space: None,
         }
     }
 
@@ -321,7 +403,7 @@ impl<'a> Study<'a> {
     /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their task's centre
     /// ```
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
-        let cells = self.tasks.cells();
+        let cells = self.cells();
         let aligned = cells.aligned(self.target);
         let gram = &self.knowledge.gram;
         let target = cells.of_task(self.target);
@@ -362,23 +444,56 @@ impl<'a> Study<'a> {
 }
 
 /// What all roads share.
-struct Roads<'a, 's> {
-    tasks: &'a Tasks<'a>,
+struct Roads<'s, 'a> {
+    ground: &'s Ground<'a>,
+    knowledge: &'s Knowledge,
     settings: &'s Settings,
     target: usize,
     stakes: &'s Stakes,
-    knowledge: &'s Knowledge,
     null: Option<usize>,
-    space: Option<Reduced<'a>>,
 }
 
-impl<'a> Roads<'a, '_> {
-    fn cells(&self) -> &'a Cells {
-        self.tasks.cells()
+impl Roads<'_, '_> {
+    /// By the road that the settings name. There is no tournament where a theory decides.
+    fn outcome(
+        &self,
+        tournament: Option<Tournament>,
+        coupling: Option<Coupling>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Outcome> {
+        let Settings { rule, labels, .. } = *self.settings;
+        let m = self.classes();
+        // With two classes there is one pair.
+        let one_score = m == 2 && matches!(rule, RuleName::Auto | RuleName::OneVsOne);
+        let kind = Kind {
+            rule: match rule {
+                RuleName::Auto if m > 2 => RuleName::OneHot,
+                rule => rule,
+            },
+            labels,
+        };
+        let Some(tournament) = tournament else {
+            return match one_score {
+                true => self.foretold_binary(coupling),
+                false => self.foretold(kind, coupling, progress),
+            };
+        };
+        match (rule, labels) {
+            (RuleName::Auto, Labels::Auto) => self.averaged(&tournament, coupling),
+            (RuleName::Auto, Labels::Classical | Labels::Alone) => {
+                self.named(&tournament, coupling)
+            }
+            _ if one_score => self.named(&tournament, coupling),
+            _ => self.ruled(kind, &tournament, coupling, progress),
+        }
+    }
+
+    fn cells(&self) -> &Cells {
+        self.ground.cells()
     }
 
     fn class(&self) -> Vec<usize> {
-        self.tasks.classes_of(self.target)
+        classes_in_order(&self.cells().tasks()[self.target])
     }
 
     fn classes(&self) -> usize {
@@ -387,56 +502,6 @@ impl<'a> Roads<'a, '_> {
 
     fn coupling_of(&self, point: GridPoint) -> Result<Coupling> {
         point.coupling(self.cells().tasks().len(), self.target)
-    }
-
-    /// All candidates: at the coupling given, or on the whole grid.
-    fn tournament(
-        &mut self,
-        statistics: Statistics<'a>,
-        coupling: Option<&Coupling>,
-        progress: &dyn Fn(f64),
-    ) -> Result<Tournament> {
-        let class = self.class();
-        if let Some(coupling) = coupling {
-            let fitted = self.fit_at(statistics, coupling)?;
-            return Ok(Tournament::at(
-                self.cells(),
-                self.target,
-                &class,
-                vec![fitted],
-            ));
-        }
-        let reduced = Reduced::new(self.tasks, statistics, self.settings.scaling, self.target)?;
-        let grid = Grid::default_for(self.cells().tasks().len());
-        let tournament = Tournament::run(&reduced, &class, &grid, progress)?;
-        self.space = Some(reduced);
-        Ok(tournament)
-    }
-
-    /// The target's fit at one given coupling.
-    fn fit_at(&self, statistics: Statistics<'a>, coupling: &Coupling) -> Result<Fitted> {
-        let system = System::new(statistics, self.settings.scaling, coupling)?;
-        let responses = system
-            .leave_one_out(self.tasks, self.target)
-            .stratified(self.cells())
-            .responses;
-        let k = self.cells().tasks().len() as f64;
-        let source = coupling
-            .gamma()
-            .iter()
-            .enumerate()
-            .find(|(task, _)| *task != self.target)
-            .map_or(0.0, |(_, g)| g / k);
-        let point = GridPoint {
-            source,
-            target: coupling.gamma()[self.target] / k,
-            shared: coupling.lambda() / k,
-        };
-        Ok(Fitted {
-            point,
-            responses,
-            weights: system.weights(self.target),
-        })
     }
 
     /// Notes that every forecast carries.

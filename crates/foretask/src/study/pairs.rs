@@ -7,6 +7,7 @@ use super::averaged::densities;
 use super::evidence::Knowledge;
 use super::ruled::{CrossFitted, Kind, as_in_use, decision_of, mean_margin, rows};
 use super::{Folded, Leading, Outcome, Roads, Rule, to_raw};
+use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::Result;
@@ -14,15 +15,14 @@ use crate::moments::{Moments, centre_noise};
 use crate::rules::one_vs_one::PairScore;
 use crate::rules::{Discriminant, Form, one_hot, pairs};
 use crate::settings::Evidence;
-use crate::solve::System;
+use crate::solve::{System, needs_rows};
 use crate::statistics::Statistics;
-use crate::tasks::Tasks;
 use crate::theory::pairs::Member;
 use crate::tune::{FOLDS, folds};
 
 /// The samples of two classes of the target and of the cells that stand for them.
-pub(super) struct Pair<'a> {
-    pub(super) tasks: Tasks<'a>,
+pub(super) struct Pair {
+    pub(super) tasks: Cells,
     /// The cells that are left.
     pub(super) cells: Vec<usize>,
     pub(super) target: usize,
@@ -39,12 +39,12 @@ pub(super) struct PairRule {
     rule: PairScore,
 }
 
-impl Pair<'_> {
+impl Pair {
     /// The pair as the theory sees it.
     fn member(&self, labels: &[f64]) -> Member {
         Member {
             cells: self.cells.clone(),
-            tasks: self.tasks.cells().clone(),
+            tasks: self.tasks.clone(),
             target: self.target,
             coupling: self.coupling.clone(),
             labels: labels.to_vec(),
@@ -52,20 +52,15 @@ impl Pair<'_> {
     }
 }
 
-impl<'a> Roads<'a, '_> {
+impl<'a> Roads<'_, 'a> {
     /// The problem of classes `a` and `b`. kp counts the tasks, so the coupling shrinks with the tasks
     /// that have no sample of either class, to leave the penalty of the others as it was.
-    pub(super) fn pair(&self, a: usize, b: usize, coupling: &Coupling) -> Result<Option<Pair<'a>>> {
+    pub(super) fn pair(&self, a: usize, b: usize, coupling: &Coupling) -> Result<Option<Pair>> {
         let aligned = self.cells().aligned(self.target);
         let keep = |cell: usize| aligned[cell] == Some(a) || aligned[cell] == Some(b);
-        let Some((tasks, cells)) = self.tasks.restricted(&keep) else {
-            return Ok(None);
-        };
-        let task_of: Vec<usize> = (0..tasks.cells().tasks().len())
-            .map(|task| {
-                self.cells()
-                    .task_of(cells[tasks.cells().of_task(task).start])
-            })
+        let (tasks, cells) = self.cells().restricted(&keep);
+        let task_of: Vec<usize> = (0..tasks.tasks().len())
+            .map(|task| self.cells().task_of(cells[tasks.of_task(task).start]))
             .collect();
         let Some(target) = task_of.iter().position(|&task| task == self.target) else {
             return Ok(None);
@@ -100,13 +95,13 @@ impl<'a> Roads<'a, '_> {
         let m = self.classes();
         let count = m * (m - 1) / 2;
         let fold = folds(&class, m, self.settings.seed);
-        let mut weights = Mat::zeros(self.tasks.features(), count);
+        let mut weights = Mat::zeros(self.knowledge.features, count);
         let mut intercept = vec![0.0; count];
         // Scores by the rule of all samples, and by the rule of the other folds.
         let mut own = Mat::zeros(class.len(), count);
         let mut left_out = Mat::zeros(class.len(), count);
         for (number, (a, b)) in pairs(m).enumerate() {
-            progress(0.5 + 0.5 * number as f64 / count as f64);
+            progress(number as f64 / count as f64);
             let Some(pair) = self.pair(a, b, coupling)? else {
                 continue;
             };
@@ -240,13 +235,13 @@ impl<'a> Roads<'a, '_> {
 
     /// Trains what [`Roads::foretold_votes`] foretold: weights on raw features, and scores at the origin.
     pub(super) fn train_pairs(&self, rules: &[PairRule]) -> Result<(Mat<f64>, Vec<f64>)> {
-        let mut weights = Mat::zeros(self.tasks.features(), rules.len());
+        let mut weights = Mat::zeros(self.knowledge.features, rules.len());
         let mut intercept = vec![0.0; rules.len()];
         for (number, rule) in rules.iter().enumerate() {
             let Some(pair) = self.pair(rule.classes.0, rule.classes.1, &rule.coupling)? else {
                 continue;
             };
-            let statistics = Statistics::of(&pair.tasks);
+            let statistics = self.statistics_of(&pair)?;
             let system = System::new(statistics, self.settings.scaling, &pair.coupling)?;
             let (column, constant) = folded(
                 &rule.rule,
@@ -261,6 +256,11 @@ impl<'a> Roads<'a, '_> {
             }
         }
         Ok((weights, intercept))
+    }
+
+    /// The statistics of a pair's samples.
+    fn statistics_of(&self, pair: &Pair) -> Result<Statistics<'a>> {
+        self.ground.statistics.restricted(&pair.tasks, &pair.cells)
     }
 
     /// A linear rule that stands for the votes in relative statements.
@@ -289,11 +289,13 @@ impl<'a> Roads<'a, '_> {
     fn fit_pair(
         &self,
         kind: Kind,
-        pair: &Pair<'a>,
+        pair: &Pair,
         (a, b): (usize, usize),
         class: &[usize],
     ) -> Result<FittedPair> {
-        let statistics = Statistics::of(&pair.tasks);
+        let statistics = self.statistics_of(pair)?;
+        let rows = statistics.rows_of(pair.target).cloned();
+        let rows = rows.ok_or_else(|| needs_rows(&pair.tasks.tasks()[pair.target].name))?;
         let scales = self.settings.scaling.scales(&statistics);
         let knowledge = Knowledge::isotropic(&statistics, &scales);
         let theory = match self.settings.evidence {
@@ -302,13 +304,13 @@ impl<'a> Roads<'a, '_> {
         };
         let system = System::new(statistics, self.settings.scaling, &pair.coupling)?;
         let weights = system.weights(pair.target);
-        let index = self.tasks.rows_of(self.target);
-        let mut responses = system.responses_of(pair.target, self.tasks.rows(), index, &weights);
+        let all = self.ground.rows_of(self.target)?;
+        let mut responses = system.responses_of(pair.target, all.table(), all.index(), &weights);
         let inside = system
-            .leave_one_out(&pair.tasks, pair.target)
-            .stratified(pair.tasks.cells());
+            .leave_one_out_of(&rows, pair.target)
+            .stratified(&pair.tasks);
         let inside = match kind.is_classical() {
-            true => inside.mass_corrected(pair.tasks.cells()),
+            true => inside.mass_corrected(&pair.tasks),
             false => inside,
         }
         .responses;
@@ -334,7 +336,7 @@ impl<'a> Roads<'a, '_> {
     fn learn_pair(
         &self,
         kind: Kind,
-        pair: &Pair<'a>,
+        pair: &Pair,
         fitted: &FittedPair,
         samples: &[usize],
     ) -> Result<PairScore> {
@@ -354,7 +356,7 @@ impl<'a> Roads<'a, '_> {
 /// The rule of a pair; `weights` are the importance of its two classes.
 fn pair_score(
     kind: Kind,
-    pair: &Pair<'_>,
+    pair: &Pair,
     moments: &Moments,
     weights: [f64; 2],
     noise: f64,
@@ -370,12 +372,12 @@ fn pair_score(
 /// Weights on raw features and the score at the origin; `weights` are the pair's, p x its cells.
 fn folded(
     score: &PairScore,
-    pair: &Pair<'_>,
+    pair: &Pair,
     weights: &Mat<f64>,
     mean: &[f64],
     scale: f64,
 ) -> (Vec<f64>, f64) {
-    let cells = pair.tasks.cells();
+    let cells = &pair.tasks;
     let labels = Mat::from_fn(score.labels.len(), 1, |cell, _| {
         score.labels[cell] / score.deviation
     });

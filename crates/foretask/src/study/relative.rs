@@ -6,14 +6,14 @@
 //! factor and the error counted again. The value of a source is told by leaving it out altogether.
 
 use super::averaged::decide_by;
+use super::evidence::Knowledge;
 use super::ruled::Kind;
 use super::{Roads, Study, binary};
 use crate::cells::{Cells, Task};
 use crate::error::Result;
 use crate::forecast::{from_scores, margin, temperature};
 use crate::settings::{RuleName, Settings};
-use crate::solve::path::Reduced;
-use crate::statistics::Statistics;
+use crate::tasks::classes_in_order;
 use crate::theory::{Common, Corrections, Theory, pooled};
 
 /// A point of a learning curve.
@@ -52,21 +52,9 @@ impl Study<'_> {
         let Some(scores) = &self.outcome.scores else {
             return self.foretold_curve(added);
         };
-        let built;
-        let space = match &self.space {
-            Some(space) => space,
-            None => {
-                built = Reduced::new(
-                    self.tasks,
-                    Statistics::of(self.tasks),
-                    self.settings.scaling,
-                    self.target,
-                )?;
-                &built
-            }
-        };
+        let space = self.ground.space()?;
         let common = pooled(space).map(|raw| raw.shrunk(&space.cells));
-        let class = self.tasks.classes_of(self.target);
+        let class = classes_in_order(&self.cells().tasks()[self.target]);
         let mean_margin = ((0..class.len())
             .map(|l| margin(scores, l, class[l]))
             .sum::<f64>()
@@ -118,12 +106,12 @@ impl Study<'_> {
 
     /// Mean d' over all pairs of classes and the leading candidates, with more labels in the target.
     fn separation(&self, common: &Common, more: usize) -> Result<f64> {
-        let cells = with_more(self.tasks.cells(), self.target, more);
+        let cells = with_more(self.cells(), self.target, more);
         let mut total = 0.0;
         for leading in &self.outcome.leading {
             let theory = Theory::common(
                 &cells,
-                self.tasks.features(),
+                self.knowledge.features,
                 &leading.coupling,
                 common,
                 Corrections::DegreesOfFreedom,
@@ -168,7 +156,7 @@ impl Study<'_> {
         let Some(leading) = self.outcome.leading.first() else {
             return Ok(self.forecast().error);
         };
-        let mut knowledge = self.knowledge.clone();
+        let mut knowledge = Knowledge::clone(&self.knowledge);
         knowledge.cells = with_more(&knowledge.cells, self.target, more);
         if self.stakes.priors.len() == 2 {
             let labels = leading.labels(0, 1);
@@ -202,13 +190,13 @@ impl Study<'_> {
     /// # Errors
     /// As [`Study::new`].
     pub fn source_values(&self, progress: &dyn Fn(f64)) -> Result<Vec<SourceValue>> {
-        let cells = self.tasks.cells();
+        let cells = self.cells();
         let k = cells.tasks().len();
         let sources: Vec<usize> = (0..k).filter(|&task| task != self.target).collect();
         let mut values = Vec::with_capacity(sources.len());
         for (done, &source) in sources.iter().enumerate() {
             progress(done as f64 / sources.len() as f64);
-            let tasks = self.tasks.without(source)?;
+            let statistics = self.ground.statistics.without(source);
             let settings = Settings {
                 target: Some(cells.tasks()[self.target].name.clone()),
                 coupling: self
@@ -218,7 +206,7 @@ impl Study<'_> {
                     .map(|(lambda, gamma)| without_source(*lambda, gamma, k, source)),
                 ..self.settings.clone()
             };
-            let study = Study::new(&tasks, &settings)?;
+            let study = Study::new(statistics, &settings)?;
             values.push(SourceValue {
                 task: cells.tasks()[source].name.clone(),
                 error_without: study.forecast().error,

@@ -18,8 +18,7 @@ use crate::rules::families::Family;
 use crate::rules::{Discriminant, Form, bayes, one_hot, one_vs_all};
 use crate::settings::{Evidence, Labels, RuleName};
 use crate::solve::correct_mass;
-use crate::statistics::Statistics;
-use crate::tune::{FOLDS, folds};
+use crate::tune::{FOLDS, Tournament, folds};
 
 /// Draws of all classes in a forecast by the theory.
 const DRAWS: usize = 1 << 14;
@@ -82,30 +81,15 @@ pub(super) struct CrossFitted {
     pub(super) standard: Mat<f64>,
 }
 
-impl<'a> Roads<'a, '_> {
+impl Roads<'_, '_> {
+    /// A rule by name, by leave-one-out.
     pub(super) fn ruled(
-        &mut self,
+        &self,
         kind: Kind,
-        statistics: Statistics<'a>,
+        tournament: &Tournament,
         coupling: Option<Coupling>,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
-        if self.settings.evidence.is_theory() {
-            let coupling = match coupling {
-                Some(coupling) => coupling,
-                None => self.foretold_coupling(kind, progress)?,
-            };
-            return self.foretold(kind, coupling);
-        }
-        // The pairs are as much work again.
-        let share = if kind.rule == RuleName::OneVsOne {
-            0.5
-        } else {
-            1.0
-        };
-        let tournament = self.tournament(statistics, coupling.as_ref(), &|done| {
-            progress(share * done);
-        })?;
         let alone = kind.labels == Labels::Alone;
         let best = tournament
             .best(|entry| !alone || entry.candidate.family == Family::Alone)
@@ -299,7 +283,16 @@ impl<'a> Roads<'a, '_> {
     }
 
     /// Rule and forecast from the theory, before anything is trained.
-    fn foretold(&self, kind: Kind, coupling: Coupling) -> Result<Outcome> {
+    pub(super) fn foretold(
+        &self,
+        kind: Kind,
+        coupling: Option<Coupling>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Outcome> {
+        let coupling = match coupling {
+            Some(coupling) => coupling,
+            None => self.foretold_coupling(kind, progress)?,
+        };
         let mut outcome = if kind.rule == RuleName::OneVsOne {
             self.foretold_votes(kind, &coupling)?
         } else {

@@ -54,7 +54,7 @@ pub fn pooled_shape(
     scaling: Scaling,
     contrasts: Contrasts,
 ) -> Result<Option<Common>> {
-    let reduced = Reduced::new(tasks, Statistics::of(tasks), scaling, 0)?;
+    let reduced = Reduced::new(Statistics::of(tasks), scaling)?;
     let raw = pooled(&reduced);
     Ok(match contrasts {
         Contrasts::Raw => raw,

@@ -19,7 +19,6 @@ use crate::cells::Cells;
 use crate::dense;
 use crate::error::{Error, Result};
 use crate::statistics::{RowBlock, Statistics};
-use crate::tasks::Tasks;
 use crate::theory::general::trace_of_product;
 use crate::theory::{check, gram};
 
@@ -40,10 +39,11 @@ const MOST_FEATURES: usize = 5_000;
 const NO_SPREAD: f64 = 1e-14;
 
 /// The covariance of every class of every task, of the data divided by `scales` (as in
-/// [`Statistics::scales`]). `statistics` are those of `tasks`.
+/// [`Statistics::scales`]). The statistics must have the rows of every task.
 ///
 /// # Errors
-/// If a class has fewer than two samples or no variance, or the features are more than 5000.
+/// If rows are not kept, a class has fewer than two samples or no variance, or the features are more
+/// than 5000.
 ///
 /// ```
 /// use foretask::theory::covariance::{Estimate, estimate};
@@ -51,35 +51,29 @@ const NO_SPREAD: f64 = 1e-14;
 /// let values = [0.0, 1.0, 0.2, 0.8, 1.0, 0.0, 0.8, 0.4];
 /// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
 /// let statistics = Statistics::of(&tasks);
-/// let covariances = estimate(&tasks, &statistics, &statistics.scales(), Estimate::Oas)?;
+/// let covariances = estimate(&statistics, &statistics.scales(), Estimate::Oas)?;
 /// assert_eq!(covariances.cells(), 2);
 /// # Ok::<(), foretask::Error>(())
 /// ```
 pub fn estimate(
-    tasks: &Tasks<'_>,
     statistics: &Statistics<'_>,
     scales: &[f64],
     estimate: Estimate,
 ) -> Result<Covariances> {
-    let cells = tasks.cells();
-    check(
-        "cells of the statistics",
-        cells.len(),
-        statistics.cells().len(),
-    )?;
-    check(
-        "features of the statistics",
-        tasks.features(),
-        statistics.features(),
-    )?;
+    let cells = statistics.cells();
     check("scales (one per task)", cells.tasks().len(), scales.len())?;
-    check_size(cells, tasks.features())?;
+    check_size(cells, statistics.features())?;
     let mut covariances = Vec::with_capacity(cells.len());
     for task in 0..cells.tasks().len() {
-        let mut index = tasks.rows_of(task);
+        let rows = statistics.rows_of(task).ok_or_else(|| Error::RowsNotKept {
+            what: "the general theory",
+            task: cells.tasks()[task].name.clone(),
+            instead: "use the isotropic, spherical or pooled theory",
+        })?;
+        let mut start = 0;
         for cell in cells.of_task(task) {
-            let (own, rest) = index.split_at(cells.count(cell));
-            index = rest;
+            let own = start..start + cells.count(cell);
+            start = own.end;
             let refuse = |why| Error::NoCovariance {
                 task: cells.tasks()[task].name.clone(),
                 class: cells.tasks()[task].classes[cell - cells.of_task(task).start].clone(),
@@ -90,17 +84,14 @@ pub fn estimate(
                 1 => return Err(refuse("has one sample: its covariance needs at least two")),
                 _ => {}
             }
-            let rows = RowBlock::Borrowed {
-                rows: tasks.rows(),
-                index: own,
-            };
             let mean: Vec<f64> = statistics.means().col(cell).iter().copied().collect();
             let size = own.len() as f64 * mean.iter().map(|x| x * x).sum::<f64>();
             let trace = statistics.within_traces()[cell];
             if trace <= NO_SPREAD * NO_SPREAD * size {
                 return Err(refuse("does not vary in any feature: it has no covariance"));
             }
-            covariances.push(of_class(&rows, &mean, 1.0 / scales[task], estimate));
+            let own = rows.select(own);
+            covariances.push(of_class(&own, &mean, 1.0 / scales[task], estimate));
         }
     }
     let of_cell = (0..covariances.len()).collect();
@@ -199,7 +190,7 @@ fn ledoit_wolf(features: f64, samples: f64, trace: f64, squares: f64, fourth: f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::Rows;
+    use crate::tasks::{Rows, Tasks};
 
     const FEATURES: usize = 5;
     /// The sine of another library may differ in the last place.
@@ -220,7 +211,7 @@ mod tests {
         }
         let rows = Rows::row_major(&values, FEATURES).unwrap();
         let tasks = Tasks::new(rows, &["t"; 16], &class).unwrap();
-        let covariances = estimate(&tasks, &Statistics::of(&tasks), &[2.0], how).unwrap();
+        let covariances = estimate(&Statistics::of(&tasks), &[2.0], how).unwrap();
         covariances.of(0).row(0).iter().copied().collect()
     }
 
@@ -272,7 +263,7 @@ mod tests {
         let features = values.len() / class.len();
         let rows = Rows::row_major(values, features).unwrap();
         let tasks = Tasks::new(rows, &vec!["t"; class.len()], class).unwrap();
-        estimate(&tasks, &Statistics::of(&tasks), &[1.0], Estimate::Oas)
+        estimate(&Statistics::of(&tasks), &[1.0], Estimate::Oas)
             .unwrap_err()
             .to_string()
     }
