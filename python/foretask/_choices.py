@@ -58,9 +58,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
             raise ValueError(f"{name} must be one of {listed}; got {params[name]!r}")
     lam, gamma = params["lam"], params["gamma"]
     if (lam is None) != (gamma is None):
-        raise ValueError(
-            "a fixed coupling is both lam and gamma; leave both None to have it chosen"
-        )
+        raise ValueError("a fixed coupling is both lam and gamma; leave both None to have it chosen")
     null_class, false_alarm = params["null_class"], params["false_alarm"]
     if (null_class is None) != (false_alarm is None):
         raise ValueError(
@@ -99,17 +97,13 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
 def by_class(name: str, values: Any, classes: Names) -> list[tuple[str, float]]:
     """Numbers by class, from a mapping or from a list in the order of the classes."""
     if isinstance(values, Mapping):
-        return [
-            (classes.find(label, "class"), _number(name, value)) for label, value in values.items()
-        ]
+        return [(classes.find(label, "class"), _number(name, value)) for label, value in values.items()]
     values = np.atleast_1d(values)
     if values.shape != (len(classes.names),):
         raise ValueError(
             f"{name} must have one value per class ({len(classes.names)}); got shape {values.shape}"
         )
-    return [
-        (label, _number(name, value)) for label, value in zip(classes.names, values, strict=True)
-    ]
+    return [(label, _number(name, value)) for label, value in zip(classes.names, values, strict=True)]
 
 
 def _gamma(gamma: Any, tasks: Names) -> float | dict[str, float]:
@@ -119,12 +113,9 @@ def _gamma(gamma: Any, tasks: Names) -> float | dict[str, float]:
         return _number("gamma", gamma)
     if np.shape(gamma) != (len(tasks.names),):
         raise ValueError(
-            f"gamma must be one number or one per task ({len(tasks.names)}); "
-            f"got shape {np.shape(gamma)}"
+            f"gamma must be one number or one per task ({len(tasks.names)}); got shape {np.shape(gamma)}"
         )
-    return {
-        task: _number("gamma", value) for task, value in zip(tasks.names, gamma, strict=True)
-    }
+    return {task: _number("gamma", value) for task, value in zip(tasks.names, gamma, strict=True)}
 
 
 def _number(name: str, value: Any) -> float:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,15 @@ from ._data import (
     columns_of,
     dense,
     encode,
-    labels_of,
     name_of,
+    named,
     repetitions,
     split_column,
 )
 from ._forecast import Forecast
+
+if TYPE_CHECKING:
+    from ._statistics import Statistics
 
 #: What skada puts in place of the labels it hides.
 MASKED = -1
@@ -52,17 +55,12 @@ class Problem:
     choices: Choices
     tasks: Names
     classes: Names
-    targets: list[str]
-
-    def label_of(self, task_name: str) -> Any:
-        """Return a task as the user wrote it."""
-        return self.tasks.labels[self.tasks.names.index(task_name)]
 
     def by_target(self, found: dict[str, Any]) -> Any:
         """Return the only result, or all by task."""
         if len(found) == 1:
             return next(iter(found.values()))
-        return {self.label_of(name): value for name, value in found.items()}
+        return {self.tasks.label(name): value for name, value in found.items()}
 
 
 class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
@@ -215,8 +213,8 @@ default="auto"
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts: whole numbers.
         sample_domain : array-like of shape (n_samples,), default=None
-            Instead of ``task``, domains as skada numbers them: sources above zero, targets below.
-            Rows of targets with hidden labels (-1) are left out.
+            Instead of ``task``, domains as skada numbers them: d for a source, -d for a target. Rows of
+            a target with hidden labels (-1) are left out; those with labels may be numbered d as well.
 
         Returns
         -------
@@ -226,6 +224,36 @@ default="auto"
         problem = self._problem(X, y, task, sample_weight, sample_domain)
         models, relatedness = _foretask.fit(problem.samples, problem.choices)
         return self._keep(problem.tasks, problem.classes, models, relatedness)
+
+    def fit_from_statistics(self, statistics: Statistics) -> MultiTaskClassifier:
+        """Train on statistics instead of rows, and foretell.
+
+        The result is that of :meth:`fit` on the same rows. Leave-one-out needs the rows of the
+        target: keep them (``Statistics(keep_rows=...)``), or name a ``theory`` that needs none.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Of all rows. Classes and tasks that are all whole numbers are integers.
+
+        Returns
+        -------
+        self : MultiTaskClassifier
+            The fitted classifier.
+        """
+        raw = statistics._filled()
+        tasks = statistics._task_names()
+        found = {name: classes for name, classes, _ in raw.tasks}
+        classes = named(sorted({name for names in found.values() for name in names}))
+        targets = _targets(self.target, tasks, found)
+        own = named(sorted({name for target in targets for name in found[target]}))
+        choices = choose(self.get_params(deep=False), self.target, tasks, own)
+        models, relatedness = _foretask.fit_statistics(raw, choices)
+        self.n_features_in_ = statistics.n_features
+        for stale in ("feature_names_in_", "task_column_"):
+            if hasattr(self, stale):
+                delattr(self, stale)
+        return self._keep(tasks, classes, models, relatedness)
 
     def _problem(
         self,
@@ -266,10 +294,8 @@ default="auto"
             # Labels of a target are hidden by a value that no source has.
             if negative.any() and MASKED not in y[~negative]:
                 kept = ~(negative & (y == MASKED))
-                if not (kept & negative).any():
-                    raise ValueError(
-                        "all labels of the target are hidden; some are needed to learn from"
-                    )
+                if not np.isin(task[negative], task[kept]).all():
+                    raise ValueError("all labels of a target are hidden; some are needed to learn from")
                 X, y, task = X[kept], y[kept], task[kept]
                 sample_weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
         if task is None:
@@ -282,19 +308,13 @@ default="auto"
         if sample_weight is not None:
             times = repetitions(_check_sample_weight(sample_weight, X, dtype=np.float64))
 
-        taken = np.ones(len(y), dtype=bool) if times is None else times > 0
-        pairs = np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1)
-        targets = [
-            name
-            for code, name in enumerate(tasks.names)
-            if (name_of(target) == name if target is not None else (pairs[0] == code).sum() > 1)
-        ]
-        if not targets and target is None:
-            raise ValueError(
-                "no task has more than one class; a classifier needs samples of two classes at least"
-            )
-        own = np.isin(pairs[0], tasks.index(targets))
-        own_codes = np.unique(pairs[1][own])
+        taken = slice(None) if times is None else times > 0
+        found: dict[str, list[str]] = {name: [] for name in tasks.names}
+        for task_code, class_code in np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1).T:
+            found[tasks.names[task_code]].append(classes.names[class_code])
+        targets = _targets(target, tasks, found)
+        own = {name for target_name in targets for name in found[target_name]}
+        own_codes = [code for code, name in enumerate(classes.names) if name in own]
         own_classes = Names(classes.labels[own_codes], [classes.names[c] for c in own_codes])
         params = self.get_params(deep=False)
         return Problem(
@@ -309,7 +329,6 @@ default="auto"
             choices=choose(params, target, tasks, own_classes),
             tasks=tasks,
             classes=classes,
-            targets=targets,
         )
 
     def _keep(
@@ -333,9 +352,11 @@ default="auto"
         self.tasks_ = tasks.labels
         targets = [code for code, name in enumerate(tasks.names) if name in by_name]
         self.targets_ = tasks.labels[targets]
-        self.models_ = {tasks.labels[code]: by_name[tasks.names[code]] for code in targets}
+        self.models_ = {tasks.label(tasks.names[code]): by_name[tasks.names[code]] for code in targets}
         if relatedness is not None:
-            self.relatedness_ = relatedness
+            places = [name for name, _, _ in models[0].tasks]
+            order = [places.index(name) for name in tasks.names]
+            self.relatedness_ = relatedness[np.ix_(order, order)]
         return self
 
     # What was learned
@@ -352,7 +373,7 @@ default="auto"
         """Forecast of the target; a dict by task if there are several."""
 
         def of(model: Any) -> Forecast:
-            task = self._tasks.labels[self._tasks.names.index(model.target)]
+            task = self._tasks.label(model.target)
             return Forecast(model.forecast, task, model.classes, self._classes, model.threshold)
 
         return self._each(of)
@@ -363,7 +384,7 @@ default="auto"
 
         def of(model: Any) -> list[Coupling]:
             rule = json.loads(model.rule)
-            tasks = [self._tasks.labels[self._tasks.names.index(name)] for name, _, _ in model.tasks]
+            tasks = [self._tasks.label(name) for name, _, _ in model.tasks]
             if rule["coupling"] is not None:
                 only = {"weight": 1.0, "coupling": rule["coupling"], "family": rule["labels"]}
                 return [_coupling(only, tasks)]
@@ -381,9 +402,7 @@ default="auto"
                 return None
             rows = iter(scores)
             return {
-                self._tasks.labels[self._tasks.names.index(name)]: {
-                    class_name: np.array(next(rows)) for class_name in class_names
-                }
+                self._tasks.label(name): {class_name: np.array(next(rows)) for class_name in class_names}
                 for name, class_names, _ in model.tasks
             }
 
@@ -466,9 +485,7 @@ default="auto"
         codes = np.sort(self._classes.index(model.classes))
         return Names(self._classes.labels[codes], [self._classes.names[code] for code in codes])
 
-    def _oriented(
-        self, model: Any, margins: NDArray[np.float64], classes: Names
-    ) -> NDArray[np.float64]:
+    def _oriented(self, model: Any, margins: NDArray[np.float64], classes: Names) -> NDArray[np.float64]:
         """Margins of the library as a decision function over ``classes``."""
         codes = classes.index(model.classes)
         if margins.shape[1] == 1:
@@ -481,6 +498,23 @@ default="auto"
         decision = np.full((margins.shape[0], len(classes.names)), -np.inf)
         decision[:, codes] = margins
         return decision
+
+    def _foretold_scores(self, X: Any, y: Any, task: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return the scores of test rows that the forecast speaks of, and their classes."""
+        X, parts = self._rows(X, task, None)
+        if len(parts) != 1:
+            raise ValueError("give the one task that the picture is of")
+        model = parts[0][0]
+        truth = _one_per_row("y", y, X.shape[0])
+        codes = np.array(
+            [model.classes.index(self._classes.find(label, "class")) for label in truth],
+            dtype=np.int64,
+        )
+        scores = model.foretold_scores(X, codes)
+        classes = self._classes_of(model)
+        if len(classes.names) == 2 and classes.names[0] == model.classes[0]:
+            scores = -scores
+        return scores, classes.labels[classes.index(model.classes)[codes]]
 
     def predict(self, X: Any, task: Any = None, sample_domain: Any = None) -> NDArray[Any]:
         """Predict the class of each row.
@@ -533,9 +567,7 @@ default="auto"
             probabilities[rows] = found
         return probabilities
 
-    def decision_function(
-        self, X: Any, task: Any = None, sample_domain: Any = None
-    ) -> NDArray[Any]:
+    def decision_function(self, X: Any, task: Any = None, sample_domain: Any = None) -> NDArray[Any]:
         """Return what is compared to decide.
 
         Parameters
@@ -629,9 +661,9 @@ default="auto"
             Fitted. Classes and tasks that are all whole numbers become integers.
         """
         model = _foretask.Model.load(path)
-        tasks = _named([name for name, _, _ in model.tasks])
-        classes = _named(model.classes)
-        target = tasks.labels[tasks.names.index(model.target)]
+        tasks = named([name for name, _, _ in model.tasks])
+        classes = named(model.classes)
+        target = tasks.label(model.target)
         rule = json.loads(model.rule)
         loaded = cls(target=target, rule=rule["name"], labels=rule["labels"])
         loaded.n_features_in_ = model.features
@@ -661,6 +693,25 @@ default="auto"
         return content
 
 
+def _targets(target: Any, tasks: Names, classes: dict[str, list[str]]) -> list[str]:
+    """Return the tasks to decide for, each with classes to tell apart."""
+    if target is not None:
+        targets = [tasks.find(target, "task")]
+        if len(classes[targets[0]]) < 2:
+            only = ", ".join(classes[targets[0]]) or "none"
+            raise ValueError(
+                f"the target {targets[0]!r} has one class only ({only}); a classifier needs samples "
+                "of at least two classes"
+            )
+        return targets
+    targets = [name for name in tasks.names if len(classes[name]) > 1]
+    if not targets:
+        raise ValueError(
+            "a classifier needs samples of at least two classes in one task; the data contain only one class"
+        )
+    return targets
+
+
 def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
     gamma = candidate["coupling"]["gamma"]
     return Coupling(
@@ -671,13 +722,6 @@ def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
     )
 
 
-def _named(names: list[str]) -> Names:
-    """Names from a file, as labels in ascending order."""
-    labels = labels_of(names)
-    order = np.argsort(labels)
-    return Names(labels[order], [names[place] for place in order])
-
-
 def _part(X: NDArray[Any], rows: Any) -> NDArray[Any]:
     return X if isinstance(rows, slice) else np.ascontiguousarray(X[rows])
 
@@ -685,7 +729,5 @@ def _part(X: NDArray[Any], rows: Any) -> NDArray[Any]:
 def _one_per_row(what: str, values: Any, rows: int) -> NDArray[Any]:
     values = np.asarray(values)
     if values.shape not in ((rows,), (rows, 1)):
-        raise ValueError(
-            f"{what} must have one value per row of X ({rows}); got shape {values.shape}"
-        )
+        raise ValueError(f"{what} must have one value per row of X ({rows}); got shape {values.shape}")
     return values.ravel()

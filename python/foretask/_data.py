@@ -40,6 +40,11 @@ class Names:
             raise ValueError(f"there is no {what} {name!r}; known: {known}")
         return name
 
+    def label(self, name: str) -> Any:
+        """Return the label behind a name, as Python's own type."""
+        label = self.labels[self.names.index(name)]
+        return label.item() if isinstance(label, np.generic) else label
+
     def index(self, names: list[str]) -> NDArray[np.int64]:
         """Where the given names are in the list."""
         place = {name: code for code, name in enumerate(self.names)}
@@ -82,6 +87,13 @@ def labels_of(names: list[str]) -> NDArray[Any]:
         return np.array(names)
     same = all(str(value) == name for value, name in zip(whole, names, strict=True))
     return np.array(whole if same else names)
+
+
+def named(names: list[str]) -> Names:
+    """Names from a file, with their labels in ascending order."""
+    labels = labels_of(names)
+    order = np.argsort(labels)
+    return Names(labels[order], [names[place] for place in order])
 
 
 def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:

@@ -36,9 +36,7 @@ class _Display:
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
-            raise ImportError(
-                "plots need matplotlib: pip install 'foretask[plot]'"
-            ) from error
+            raise ImportError("plots need matplotlib: pip install 'foretask[plot]'") from error
         if ax is None:
             _, ax = plt.subplots()
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]

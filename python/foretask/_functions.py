@@ -60,7 +60,7 @@ def forecast(
     told = _foretask.forecast(problem.samples, problem.choices)
     return problem.by_target(
         {
-            name: Forecast(raw, problem.label_of(name), names, problem.classes, threshold)
+            name: Forecast(raw, problem.tasks.label(name), names, problem.classes, threshold)
             for name, names, threshold, raw in told
         }
     )
@@ -122,7 +122,7 @@ def learning_curve_forecast(
     return problem.by_target(
         {
             name: LearningCurve(
-                task=problem.label_of(name),
+                task=problem.tasks.label(name),
                 added=np.array([added for added, _, _ in points], dtype=np.int64),
                 error=np.array([error for _, error, _ in points]),
                 interval=np.array([interval for _, _, interval in points]).reshape(-1, 2),
@@ -180,10 +180,10 @@ def task_values(
     return problem.by_target(
         {
             name: TaskValues(
-                task=problem.label_of(name),
+                task=problem.tasks.label(name),
                 error=error,
-                interval=tuple(interval),
-                sources=np.array([problem.label_of(source) for source, _, _ in values]),
+                interval=(interval[0], interval[1]),
+                sources=np.array([problem.tasks.label(source) for source, _, _ in values]),
                 error_without=np.array([without for _, without, _ in values]),
                 interval_without=np.array([ends for _, _, ends in values]).reshape(-1, 2),
             )

@@ -10,6 +10,7 @@ mod errors;
 mod forecast;
 mod model;
 mod samples;
+mod statistics;
 mod studies;
 
 use pyo3::prelude::*;
@@ -23,8 +24,9 @@ mod _foretask {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::statistics::Statistics;
     #[pymodule_export]
-    use crate::studies::{fit, forecast, learning_curve, source_values};
+    use crate::studies::{fit, fit_statistics, forecast, learning_curve, source_values};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

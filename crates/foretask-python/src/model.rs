@@ -44,6 +44,12 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// As an ONNX file.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_onnx().map_err(exception)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

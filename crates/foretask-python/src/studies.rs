@@ -1,35 +1,58 @@
 //! Fitting and foretelling. Each call groups the data, studies every target and returns what was asked for.
 
-use foretask::{Settings, Statistics, Study, Tasks};
+use foretask::{Statistics, Study};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
-use crate::choices::Choices;
+use crate::choices::{Choices, Chosen};
 use crate::errors::run;
 use crate::forecast::Forecast;
 use crate::model::Model;
 use crate::samples::Samples;
 
-/// One model per target, and the likeness of every pair of tasks (NaN where classes do not correspond).
+/// One model per target, and the likeness of all tasks.
+type Fitted<'py> = (Vec<Model>, Bound<'py, PyArray2<f64>>);
+
+/// Trains on rows.
 #[pyfunction]
-pub fn fit<'py>(
-    py: Python<'py>,
-    samples: Samples<'py>,
-    choices: Choices,
-) -> PyResult<(Vec<Model>, Bound<'py, PyArray2<f64>>)> {
+pub fn fit<'py>(py: Python<'py>, samples: Samples<'py>, choices: Choices) -> PyResult<Fitted<'py>> {
     let (named, chosen) = (samples.named()?, choices.settings()?);
-    let (models, likeness) = run(py, || {
-        let tasks = named.tasks()?;
-        let settings = chosen.of(tasks.cells())?;
-        let studies = targets(&tasks, &settings)?;
-        let models: foretask::Result<Vec<_>> = studies.iter().map(Study::model).collect();
-        Ok((models?, foretask::relatedness(&Statistics::of(&tasks))))
-    })?;
+    let (models, likeness) = run(py, || trained(Statistics::of(&named.tasks()?), &chosen))?;
+    Ok((models, table(py, &likeness)))
+}
+
+/// Trains on statistics.
+#[pyfunction]
+pub fn fit_statistics<'py>(
+    py: Python<'py>,
+    statistics: &Bound<'py, crate::statistics::Statistics>,
+    choices: Choices,
+) -> PyResult<Fitted<'py>> {
+    let chosen = choices.settings()?;
+    let statistics = statistics.try_borrow()?.0.clone();
+    let (models, likeness) = run(py, || trained(statistics, &chosen))?;
+    Ok((models, table(py, &likeness)))
+}
+
+type Likeness = Vec<Vec<Option<f64>>>;
+
+fn trained(
+    statistics: Statistics<'_>,
+    chosen: &Chosen,
+) -> foretask::Result<(Vec<Model>, Likeness)> {
+    let likeness = foretask::relatedness(&statistics);
+    let models = targets(statistics, chosen)?
+        .iter()
+        .map(|study| study.model().map(Model))
+        .collect::<foretask::Result<_>>()?;
+    Ok((models, likeness))
+}
+
+/// NaN where classes do not correspond.
+pub fn table<'py>(py: Python<'py>, likeness: &Likeness) -> Bound<'py, PyArray2<f64>> {
     let shape = (likeness.len(), likeness.len());
-    let likeness = Array2::from_shape_fn(shape, |(i, j)| likeness[i][j].unwrap_or(f64::NAN));
-    let models = models.into_iter().map(Model).collect();
-    Ok((models, likeness.into_pyarray(py)))
+    Array2::from_shape_fn(shape, |(i, j)| likeness[i][j].unwrap_or(f64::NAN)).into_pyarray(py)
 }
 
 /// Target, classes and forecast of each target; nothing is trained.
@@ -98,13 +121,16 @@ fn studied<T: Send>(
 ) -> PyResult<Vec<T>> {
     let (named, chosen) = (samples.named()?, choices.settings()?);
     run(py, || {
-        let tasks = named.tasks()?;
-        let settings = chosen.of(tasks.cells())?;
-        targets(&tasks, &settings)?.iter().map(each).collect()
+        let studies = targets(Statistics::of(&named.tasks()?), &chosen)?;
+        studies.iter().map(each).collect()
     })
 }
 
 /// The study of the target, or of every task that has classes to tell apart.
-fn targets<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> foretask::Result<Vec<Study<'a>>> {
-    Ok(vec![Study::new(tasks, settings)?])
+fn targets<'a>(statistics: Statistics<'a>, chosen: &Chosen) -> foretask::Result<Vec<Study<'a>>> {
+    let settings = chosen.of(statistics.cells())?;
+    match settings.target {
+        Some(_) => Ok(vec![Study::new(statistics, &settings)?]),
+        None => Study::all(statistics, &settings, &|_| {}),
+    }
 }

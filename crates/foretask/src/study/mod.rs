@@ -34,6 +34,7 @@ use crate::dense;
 use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Stakes};
 use crate::model::{Decision, Description, Model};
+use crate::relatedness::likeness;
 use crate::rules::families::Family;
 use crate::settings::{Labels, RuleName, Settings};
 use crate::solve::path::GridPoint;
@@ -396,47 +397,13 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// How alike the class differences of each other task are to the target's, from -1 (opposed)
-    /// over 0 (unrelated) to 1 (the same); `None` where classes do not correspond.
-    ///
-    /// ```text
-    /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their task's centre
-    /// ```
+    /// How alike the class differences of each other task are to the target's ([`crate::relatedness`]).
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
         let cells = self.cells();
-        let aligned = cells.aligned(self.target);
-        let gram = &self.knowledge.gram;
-        let target = cells.of_task(self.target);
         let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target);
         tasks
             .map(|task| {
-                let pairs: Vec<(usize, usize)> = cells
-                    .of_task(task)
-                    .filter_map(|cell| aligned[cell].map(|class| (cell, target.start + class)))
-                    .collect();
-                // Differences within the shared classes, whatever the origin of each task.
-                let centred = |of: &dyn Fn(usize) -> (usize, usize), i: usize, j: usize| -> f64 {
-                    let (a, b) = (of(i).0, of(j).1);
-                    let n = pairs.len() as f64;
-                    let row: f64 = (0..pairs.len()).map(|q| gram[(a, of(q).1)]).sum::<f64>() / n;
-                    let column: f64 = (0..pairs.len()).map(|q| gram[(of(q).0, b)]).sum::<f64>() / n;
-                    let all: f64 = (0..pairs.len())
-                        .flat_map(|q| (0..pairs.len()).map(move |r| (q, r)))
-                        .map(|(q, r)| gram[(of(q).0, of(r).1)])
-                        .sum::<f64>()
-                        / (n * n);
-                    gram[(a, b)] - row - column + all
-                };
-                let total = |of: &dyn Fn(usize) -> (usize, usize)| {
-                    (0..pairs.len()).map(|i| centred(of, i, i)).sum::<f64>()
-                };
-                let cross = total(&|i| pairs[i]);
-                let (own, other) = (
-                    total(&|i| (pairs[i].1, pairs[i].1)),
-                    total(&|i| (pairs[i].0, pairs[i].0)),
-                );
-                let value = (pairs.len() > 1 && own > 0.0 && other > 0.0)
-                    .then(|| (cross / (own * other).sqrt()).clamp(-1.0, 1.0));
+                let value = likeness(cells, &self.knowledge.gram, task, self.target);
                 (cells.tasks()[task].name.clone(), value)
             })
             .collect()

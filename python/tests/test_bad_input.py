@@ -1,0 +1,164 @@
+"""Bad input gets the error that scikit-learn users know, and never a panic."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from foretask import MultiTaskClassifier, Statistics, forecast, learning_curve_forecast
+
+
+def refused(match, X, y, task=None, error=ValueError, **params):
+    with pytest.raises(error, match=match) as caught:
+        MultiTaskClassifier(**params).fit(X, y, task)
+    assert isinstance(caught.value, Exception)
+
+
+def test_values(two_tasks):
+    X, y, task = two_tasks
+    for bad, match in ((np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")):
+        broken = X.copy()
+        broken[3, 4] = bad
+        refused(match, broken, y, task)
+        model = MultiTaskClassifier(target="webcam").fit(X, y, task)
+        with pytest.raises(ValueError, match=match):
+            model.predict(broken)
+    refused("Found array with dim 3", X[np.newaxis], y, task)
+    refused("Reshape your data", X[:, 0], y, task)
+    refused("inconsistent numbers of samples", X, y[:-1], task)
+    refused("could not convert string", np.full(X.shape, "x"), y, task)
+    refused("Complex data not supported", X.astype(complex), y, task)
+    refused("Unknown label type: continuous", X, np.linspace(0, 1, len(y)), task)
+    with pytest.raises(ValueError, match="X has 19 features, but MultiTaskClassifier is expecting 20"):
+        MultiTaskClassifier(target="webcam").fit(X, y, task).predict(X[:, 1:])
+
+
+def test_labels_and_tasks(two_tasks):
+    X, y, task = two_tasks
+    refused("at least two classes", X, np.full(len(y), "mug"), task)
+    refused("at least two classes", X, np.full(len(y), "mug"))
+    refused("one value per row", X, y, task[:-2])
+    refused("one value per row", X, y, np.stack([task, task], axis=1))
+    refused("tasks contains missing values", X, y, np.where(task == "webcam", None, "a"))
+    refused("tasks contains NaN", X, y, np.where(task == "webcam", np.nan, 1.0))
+    refused("names no column of X", X, y, "domain")
+    single = task.copy()
+    single[0] = "lonely"
+    refused("task 'lonely' has 1 row", X, y, single)
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    model = MultiTaskClassifier(target="webcam").fit(frame, y, task)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"f0": "g0"}))
+
+
+@pytest.mark.parametrize(
+    "params, match",
+    [
+        ({"rule": "svm"}, "rule must be one of 'auto', .*; got 'svm'"),
+        ({"labels": 3}, "labels must be one of"),
+        ({"theory": "none"}, "theory must be one of"),
+        ({"lam": 1.0}, "both lam and gamma"),
+        ({"gamma": 1.0}, "both lam and gamma"),
+        ({"lam": -1.0, "gamma": 1.0}, "zero or more"),
+        ({"lam": np.nan, "gamma": 1.0}, "finite"),
+        ({"lam": "x", "gamma": 1.0}, "lam must be a number"),
+        ({"lam": 1.0, "gamma": [1.0, 2.0, 3.0]}, "one per task"),
+        ({"lam": 1.0, "gamma": {"amazon": 1.0}}, "missing for task 'webcam'"),
+        ({"lam": 1.0, "gamma": {"dslr": 1.0}}, "no task 'dslr'"),
+        ({"priors": "often"}, "priors must be"),
+        ({"priors": [0.5, 0.4]}, "must be 1"),
+        ({"priors": [0.5]}, "one value per class"),
+        ({"priors": {"bike": 0.5}}, "missing for class 'mug'"),
+        ({"priors": {"cup": 1.0}}, "no class 'cup'"),
+        ({"costs": {"mug": -1.0}}, "zero or more"),
+        ({"costs": [0.0, 0.0]}, "at least one mistake"),
+        ({"null_class": "mug"}, "both null_class"),
+        ({"false_alarm": 0.1}, "both null_class"),
+        ({"null_class": "mug", "false_alarm": 1.5}, "between 0 and 1"),
+        ({"null_class": "cup", "false_alarm": 0.1}, "no class 'cup'"),
+        ({"null_class": "mug", "false_alarm": 0.1, "rule": "bayes"}, "leave the rule at auto"),
+        ({"labels": "searched"}, "one-hot"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": 0.5}, "seed must be a whole number"),
+        ({"scale": "max"}, "scale must be one of"),
+        ({"tail": "fat"}, "tail must be one of"),
+        ({"ties": "coin"}, "ties must be one of"),
+    ],
+)
+def test_parameters(two_tasks, params, match):
+    refused(match, *two_tasks, target="webcam", **params)
+
+
+def test_strange_but_finite_data_are_no_mistake(two_tasks):
+    X, y, task = two_tasks
+    strange = {
+        "constant": np.ones_like(X),
+        "one constant feature": np.c_[X[:, :3], np.ones(len(X))],
+        "duplicated": np.c_[X, X],
+        "one feature": X[:, :1],
+        "huge": X * 1e150,
+        "tiny": X * 1e-150,
+        "offset": X + 1e9,
+    }
+    for name, table in strange.items():
+        model = MultiTaskClassifier().fit(table, y, task)
+        assert np.isfinite(model.predict_proba(table, task=task)).all(), name
+
+
+def test_files(two_tasks, tmp_path):
+    X, y, task = two_tasks
+    model = MultiTaskClassifier(target="webcam").fit(X, y, task)
+    with pytest.raises(OSError):
+        model.save(tmp_path / "missing" / "model.safetensors")
+    with pytest.raises(OSError):
+        MultiTaskClassifier.load(tmp_path / "none.safetensors")
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="cannot be read"):
+        MultiTaskClassifier.load(path)
+    path.write_bytes(b"not a model")
+    with pytest.raises(ValueError, match="cannot be read"):
+        MultiTaskClassifier.load(path)
+    several = MultiTaskClassifier().fit(X, y, task)
+    with pytest.raises(ValueError, match="several targets"):
+        several.save(path)
+
+
+def test_functions(two_tasks):
+    X, y, task = two_tasks
+    with pytest.raises(ValueError, match="whole numbers of labels"):
+        learning_curve_forecast(X, y, task, target="webcam", added=[-1])
+    with pytest.raises(ValueError, match="leave null_class and false_alarm out"):
+        learning_curve_forecast(X, y, task, target="webcam", null_class="mug", false_alarm=0.1)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        forecast(X, y, task, lambda_=1.0)
+    with pytest.raises(ValueError, match="two classes"):
+        forecast(*_three(), target="webcam").roc()
+
+
+def _three():
+    from conftest import draw
+
+    return draw(1, classes=("a", "b", "c"), few=45, many=90)
+
+
+def test_statistics(two_tasks):
+    X, y, task = two_tasks
+    with pytest.raises(ValueError, match="no rows yet"):
+        Statistics().to_bytes()
+    with pytest.raises(ValueError, match="no rows yet"):
+        MultiTaskClassifier().fit_from_statistics(Statistics())
+    statistics = Statistics().add(X, y, task)
+    before = statistics.counts
+    with pytest.raises(ValueError, match="features"):
+        statistics.add(X[:, 1:], y, task)
+    with pytest.raises(ValueError, match="NaN"):
+        statistics.add(np.where(X > 2, np.nan, X), y, task)
+    with pytest.raises(ValueError, match="features"):
+        statistics.merge(Statistics().add(X[:, 1:], y, task))
+    assert statistics.counts == before
+    with pytest.raises(ValueError, match="keep|rows"):
+        MultiTaskClassifier(target="amazon").fit_from_statistics(statistics)
+    with pytest.raises(ValueError, match="cannot be read"):
+        Statistics.from_bytes(b"no")

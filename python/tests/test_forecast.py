@@ -1,0 +1,203 @@
+"""What is foretold, against what happens."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from foretask import (
+    MultiTaskClassifier,
+    Statistics,
+    forecast,
+    learning_curve_forecast,
+    task_values,
+)
+
+
+def gaussian(seed, per_class, *, p=40, distance=2.0):
+    rng = np.random.default_rng(seed)
+    centre = np.random.default_rng(99).standard_normal(p)
+    centre *= distance / 2 / np.linalg.norm(centre)
+    y = np.repeat([0, 1], per_class)
+    return rng.standard_normal((2 * per_class, p)) + np.where(y[:, None] == 1, centre, -centre), y
+
+
+def test_the_forecast_is_near_the_measured_error():
+    X_test, y_test = gaussian(1000, 2000)
+    told, measured, held = [], [], 0
+    for seed in range(20):
+        X, y = gaussian(seed, 60)
+        model = MultiTaskClassifier().fit(X, y)
+        error = 1 - model.score(X_test, y_test)
+        expected = model.forecast_
+        held += expected.interval[0] <= error <= expected.interval[1]
+        told.append(expected.error)
+        measured.append(error)
+    # Three standard errors of the mean difference over 20 draws of 120 samples.
+    tolerance = 3 * np.std(np.subtract(told, measured)) / np.sqrt(20) + 0.01
+    assert abs(np.mean(told) - np.mean(measured)) < tolerance
+    # 90 % intervals: 18 of 20 expected, fewer than 14 has probability .2 %.
+    assert held >= 14
+
+
+def test_the_expected_roc_and_densities_are_those_of_new_scores():
+    X, y = gaussian(0, 150)
+    X_test, y_test = gaussian(1001, 4000)
+    model = MultiTaskClassifier().fit(X, y)
+    fpr, tpr = model.forecast_.roc()
+    assert fpr[0] <= fpr[-1] and (np.diff(fpr) >= -1e-12).all() and (np.diff(tpr) >= -1e-12).all()
+    scores, truth = model._foretold_scores(X_test, y_test, None)
+    assert scores[truth == 1].mean() > scores[truth == 0].mean()
+    for rate in (0.1, 0.3, 0.5):
+        threshold = np.quantile(scores[truth == 0], 1 - rate)
+        measured = (scores[truth == 1] > threshold).mean()
+        # 150 scores of each class give the law of the detections to about 4 points.
+        assert abs(np.interp(rate, fpr, tpr) - measured) < 0.12
+    at = np.linspace(*model.forecast_.score_range(), 2001)
+    density = model.forecast_.density(at)
+    np.testing.assert_allclose(np.trapezoid(density, at, axis=1), 1.0, atol=2e-3)
+    means = np.trapezoid(at * density, at, axis=1)
+    for label in (0, 1):
+        spread = scores[truth == label].std()
+        assert abs(means[label] - scores[truth == label].mean()) < 0.5 * spread
+    # The threshold is where the decision changes its sign.
+    above = scores > model.forecast_.threshold
+    np.testing.assert_array_equal(above, model.decision_function(X_test) > 0)
+
+
+def test_forecast_without_training_is_that_of_the_model(two_tasks, three_classes):
+    for X, y, task in (two_tasks, three_classes):
+        model = MultiTaskClassifier(target="webcam").fit(X, y, task)
+        told = forecast(X, y, task, target="webcam")
+        assert told.error == model.forecast_.error and told.interval == model.forecast_.interval
+        np.testing.assert_array_equal(told.confusion, model.forecast_.confusion)
+        np.testing.assert_allclose(told.confusion.sum(axis=1), 1.0)
+        np.testing.assert_allclose(1 - np.diag(told.confusion), told.class_errors)
+        np.testing.assert_allclose(told.class_errors @ told.priors, told.error)
+        assert list(told.classes) == list(model.classes_)
+    assert set(forecast(X, y, task)) == {"amazon", "webcam"}
+
+
+def test_classes_of_a_forecast_are_in_our_order():
+    # "10" comes before "9" as text and after it as a number.
+    X, y = gaussian(0, 60)
+    words = np.where(y == 1, "9", "10")
+    told = MultiTaskClassifier(priors={"9": 0.9, "10": 0.1}).fit(X, words).forecast_
+    assert list(told.classes) == ["10", "9"]
+    np.testing.assert_allclose(told.priors, [0.1, 0.9])
+    assert told.class_errors[0] > told.class_errors[1]
+
+
+def test_priors_costs_and_fixed_couplings(two_tasks):
+    X, y, task = two_tasks
+    base = MultiTaskClassifier(target="webcam").fit(X, y, task)
+    costly = MultiTaskClassifier(target="webcam", costs={"mug": 20.0}).fit(X, y, task)
+    assert (costly.predict(X) == "mug").sum() > (base.predict(X) == "mug").sum()
+    listed = MultiTaskClassifier(target="webcam", costs=[1.0, 20.0]).fit(X, y, task)
+    np.testing.assert_array_equal(listed.coef_, costly.coef_)
+    prior = MultiTaskClassifier(target="webcam", priors=[0.99, 0.01]).fit(X, y, task)
+    assert (prior.predict(X) == "bike").sum() > (base.predict(X) == "bike").sum()
+    fixed = MultiTaskClassifier(
+        target="webcam", lam=2.0, gamma={"amazon": 0.5, "webcam": 1.0}, labels="classical"
+    ).fit(X, y, task)
+    (coupling,) = fixed.coupling_
+    assert coupling.lam == 2.0 and coupling.gamma == {"amazon": 0.5, "webcam": 1.0}
+    assert set(fixed.label_scores_) == {"amazon", "webcam"}
+    assert set(fixed.label_scores_["amazon"]) == {"bike", "mug"}
+    ordered = MultiTaskClassifier(target="webcam", lam=2.0, gamma=[0.5, 1.0], labels="classical").fit(
+        X, y, task
+    )
+    np.testing.assert_array_equal(fixed.coef_, ordered.coef_)
+    assert abs(sum(coupling.weight for coupling in base.coupling_) - 1.0) < 0.2
+    assert base.label_scores_ is None
+
+
+def test_a_false_alarm_rate_is_held():
+    X, y = gaussian(0, 300)
+    X_test, y_test = gaussian(1002, 5000)
+    model = MultiTaskClassifier(null_class=0, false_alarm=0.05).fit(X, y)
+    told = model.forecast_.test
+    alarms = model.predict(X_test) == 1
+    assert told["null"] == 0 and told["requested"] == 0.05
+    low, high = told["false_alarm_interval"]
+    assert low - 0.01 <= alarms[y_test == 0].mean() <= high + 0.01
+    assert abs(told["detection"] - alarms[y_test == 1].mean()) < 0.08
+
+
+def test_learning_curves_and_values(two_tasks):
+    X, y, task = two_tasks
+    curve = learning_curve_forecast(X, y, task, target="webcam", added=[0, 10, 100])
+    assert curve.error[0] == forecast(X, y, task, target="webcam").error
+    assert (np.diff(curve.error) <= 1e-12).all() and curve.interval.shape == (3, 2)
+    assert curve.labels_for(1.0) == 0 and curve.labels_for(-1.0) is None
+    values = task_values(X, y, task, target="webcam")
+    assert list(values.sources) == ["amazon"]
+    own = task == "webcam"
+    alone = forecast(X[own], y[own])
+    np.testing.assert_allclose(values.error_without, [alone.error])
+    np.testing.assert_allclose(values.gain, values.error_without - values.error)
+    assert set(task_values(X, y, task)) == {"amazon", "webcam"}
+
+
+def test_relatedness_is_symmetric_and_signed():
+    for swap, sign in ((False, 1), (True, -1)):
+        X, y, task = draw(5, swap=swap, few=200, many=200)
+        model = MultiTaskClassifier(target="webcam").fit(X, y, task)
+        likeness = model.relatedness_
+        np.testing.assert_allclose(likeness, likeness.T)
+        np.testing.assert_allclose(np.diag(likeness), 1.0)
+        assert sign * likeness[0, 1] > 0.3
+        statistics = Statistics().add(X, y, task)
+        np.testing.assert_allclose(statistics.relatedness(), likeness)
+
+
+@pytest.mark.parametrize("p", [20, 300])
+def test_statistics_train_what_rows_train(p):
+    X, y, task = draw(2, p=p)
+    parts = np.array_split(np.arange(len(y)), 3)
+    statistics = Statistics(keep_rows=["webcam", "amazon"])
+    for part in parts:
+        other = Statistics(keep_rows=True).add(X[part], y[part], task[part])
+        statistics.merge(Statistics.from_bytes(other.to_bytes()))
+    assert statistics.n_samples == len(y) and statistics.n_features == p
+    assert statistics.counts["webcam"] == {"bike": 10, "mug": 10}
+    direct = MultiTaskClassifier().fit(X, y, task)
+    trained = MultiTaskClassifier().fit_from_statistics(statistics)
+    for name in ("amazon", "webcam"):
+        assert abs(trained.forecast_[name].error - direct.forecast_[name].error) < 1e-9
+        np.testing.assert_allclose(trained.coef_[name], direct.coef_[name], rtol=1e-7, atol=1e-9)
+    np.testing.assert_array_equal(trained.predict(X, task=task), direct.predict(X, task=task))
+
+
+def test_statistics_without_rows_train_by_theory():
+    X, y, task = draw(2, p=10)
+    statistics = Statistics().add(X, y, task)
+    by_theory = MultiTaskClassifier(target="webcam", theory="pooled")
+    trained = by_theory.fit_from_statistics(statistics)
+    direct = MultiTaskClassifier(target="webcam", theory="pooled").fit(X, y, task)
+    np.testing.assert_allclose(trained.coef_, direct.coef_, rtol=1e-7, atol=1e-10)
+
+
+def test_other_threads_run_during_a_fit():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((700, 700)), rng.integers(0, 2, 700)
+    steps, done = [], threading.Event()
+
+    def count():
+        while not done.is_set():
+            steps.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    start = time.perf_counter()
+    MultiTaskClassifier().fit(X, y)
+    end = time.perf_counter()
+    done.set()
+    thread.join()
+    inside = [step for step in steps if start < step < end]
+    # A fit that kept the interpreter would let the thread run at its ends only.
+    longest = np.diff([start, *inside, end]).max()
+    assert longest < 0.5 * (end - start), f"{longest:.3f} s of {end - start:.3f} s without a step"
