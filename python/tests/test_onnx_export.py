@@ -270,6 +270,16 @@ def test_classes_of_no_density_agree(tmp_path: Path) -> None:
     assert_agree(with_numbers(model, constants={0: -INF}, decision={0: 0.0}), x)
 
 
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_missing_value_shows_in_the_decision(name: str, tmp_path: Path) -> None:
+    model, x = fit(PROBLEMS[name], tmp_path)
+    x[3, 1] = NAN
+    got, _ = of_onnx(model, x)
+    assert np.isnan(got.decision[3]).all() or name == "votes, ties by order"
+    assert np.isfinite(np.delete(got.decision, 3, axis=0)).all()
+    assert got.label[3] in PROBLEMS[name].classes
+
+
 def test_equal_votes_go_to_the_first_class(tmp_path: Path) -> None:
     for name in ("votes, ties by margins", "votes, ties by order"):
         model, x = fit(PROBLEMS[name], tmp_path)

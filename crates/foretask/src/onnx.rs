@@ -27,8 +27,9 @@
 //!  quadratic:  f = z - means [m, N, d];  constants - ½ Σ_d (f precisions) ∘ f
 //! ```
 //!
-//! The library refuses rows that are not finite; a graph cannot. Their decision is NaN and their label
-//! means nothing. A quadratic rule needs m N d doubles at a time, all others N max(d, m).
+//! The library refuses rows that are not finite; a graph cannot. The label of a row with NaN means nothing,
+//! and its decision is NaN (votes alone, where ties go to the first class, do not show it). A quadratic rule
+//! needs m N d doubles at a time, all others N max(d, m).
 //!
 //! The messages are those of `onnx.proto`, as far as they are used. The same model gives the same bytes.
 
