@@ -81,9 +81,9 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   foretask export model.safetensors --onnx model.onnx
 
-The graph takes X, a matrix of doubles with the features in the order of `foretask inspect`, and gives
-label, decision (positive for the first of two classes, or one number per class of which the largest
-wins) and probabilities. Any ONNX runtime can run it; it does not refuse rows with missing values.";
+The graph takes X, the features as doubles in the order that `foretask inspect` lists, and gives
+label, probabilities and decision: positive for the first of two classes, or one number per
+class, of which the largest wins. It does not refuse rows with missing values.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
