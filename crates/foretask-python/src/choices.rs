@@ -89,6 +89,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// How features are scaled.
+    pub fn scaling(&self) -> Scaling {
+        self.settings.scaling
+    }
+
     /// The settings for these tasks.
     pub fn of(&self, cells: &Cells) -> foretask::Result<Settings> {
         let mut settings = self.settings.clone();

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
+use foretask::Scaling;
 use numpy::PyArray2;
 
 use crate::errors::{exception, run};
@@ -71,6 +72,6 @@ impl Statistics {
 
     /// How alike the tasks are.
     fn relatedness<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        table(py, &foretask::relatedness(&self.0))
+        table(py, &foretask::relatedness(&self.0, Scaling::Auto))
     }
 }

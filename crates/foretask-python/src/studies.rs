@@ -41,7 +41,7 @@ fn trained(
     statistics: Statistics<'_>,
     chosen: &Chosen,
 ) -> foretask::Result<(Vec<Model>, Likeness)> {
-    let likeness = foretask::relatedness(&statistics);
+    let likeness = foretask::relatedness(&statistics, chosen.scaling());
     let models = targets(statistics, chosen)?
         .iter()
         .map(|study| study.model().map(Model))

@@ -3,8 +3,9 @@
 use faer::Mat;
 
 use crate::cells::Cells;
-use crate::dense;
+use crate::solve::Scaling;
 use crate::statistics::Statistics;
+use crate::theory::gram;
 
 /// How alike the class differences of each task (row) are to those of each target (column), from -1
 /// (opposed) over 0 (unrelated) to 1 (the same); `None` where classes do not correspond.
@@ -13,24 +14,22 @@ use crate::statistics::Statistics;
 /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their centre
 /// ```
 ///
+/// The inner products are freed of the sampling noise of the means ([`gram::estimate`]).
+///
 /// ```
-/// use foretask::{Rows, Statistics, relatedness};
+/// use foretask::{Rows, Scaling, Statistics, relatedness};
 /// let mut statistics = Statistics::new(1);
-/// statistics.add(Rows::row_major(&[0.0, 1.0, 5.0, 2.0], 1)?, &["t", "t", "u", "u"], &["a", "b", "a", "b"])?;
-/// let alike = relatedness(&statistics);
-/// assert_eq!(alike, [[Some(1.0), Some(-1.0)], [Some(-1.0), Some(1.0)]]);
+/// let values = [0.0, 0.1, 1.0, 1.1, 5.0, 5.1, 2.0, 2.1];
+/// let task = ["t", "t", "t", "t", "u", "u", "u", "u"];
+/// let class = ["a", "a", "b", "b", "a", "a", "b", "b"];
+/// statistics.add(Rows::row_major(&values, 1)?, &task, &class)?;
+/// let alike = relatedness(&statistics, Scaling::Auto);
+/// assert!(alike[0][0].unwrap_or(0.0) > 0.999 && alike[0][1].unwrap_or(0.0) < -0.9);
 /// # Ok::<(), foretask::Error>(())
 /// ```
-pub fn relatedness(statistics: &Statistics<'_>) -> Vec<Vec<Option<f64>>> {
+pub fn relatedness(statistics: &Statistics<'_>, scaling: Scaling) -> Vec<Vec<Option<f64>>> {
     let cells = statistics.cells();
-    let mut means = statistics.means().clone();
-    for cell in 0..cells.len() {
-        let centre = statistics.task_mean(cells.task_of(cell));
-        for (feature, centre) in centre.iter().enumerate() {
-            means[(feature, cell)] -= centre;
-        }
-    }
-    let gram = dense::times(means.transpose(), means.as_ref());
+    let gram = gram::estimate(statistics, &scaling.scales(statistics));
     let tasks = 0..cells.tasks().len();
     tasks
         .clone()

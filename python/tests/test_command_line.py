@@ -1,0 +1,111 @@
+"""The command line and the package are one: same numbers, same files."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import draw
+
+from foretask import MultiTaskClassifier, learning_curve_forecast, task_values
+
+CLI = os.environ.get("FORETASK_CLI")
+pytestmark = pytest.mark.skipif(not CLI, reason="FORETASK_CLI does not name the foretask binary")
+
+
+def run(*arguments):
+    done = subprocess.run([CLI, *map(str, arguments)], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+PROBLEMS = {
+    "two classes": (draw(0), {}, []),
+    "three classes": (draw(1, classes=("a", "b", "c"), few=45), {}, []),
+    "whole numbers": (draw(2, classes=(10, 9, -1)), {}, []),
+    "more features than rows": (draw(3, p=300), {}, []),
+    "single precision": (draw(4), {}, []),
+    "theory": (draw(5), {"theory": "pooled", "labels": "optimal"}, ["--theory", "pooled", "--labels", "optimal"]),
+    "rule": (
+        draw(6, classes=("a", "b", "c")),
+        {"rule": "one-vs-one", "ties": "first"},
+        ["--rule", "one-vs-one", "--ties", "first"],
+    ),
+    "coupling": (
+        draw(7),
+        {"lam": 2.0, "gamma": {"webcam": 1.0, "amazon": 0.5}},
+        ["--lambda", "2", "--gamma", "0.5,1"],
+    ),
+    "stakes": (
+        draw(8),
+        {"priors": {"bike": 0.3, "mug": 0.7}, "costs": {"bike": 4.0}, "seed": 7, "scale": "none"},
+        ["--prior", "bike=0.3,mug=0.7", "--cost", "bike=4", "--seed", "7", "--scale", "none"],
+    ),
+    "false alarm": (
+        draw(9, few=60),
+        {"null_class": "bike", "false_alarm": 0.1, "tail": "gaussian"},
+        ["--null", "bike", "--false-alarm", "0.1", "--tail", "gaussian"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_both_give_the_same_bits(name, tmp_path):
+    (X, y, task), params, options = PROBLEMS[name]
+    if name == "single precision":
+        X = X.astype(np.float32)
+    data = tmp_path / "data.npz"
+    np.savez(data, X=X, y=y, task=task)
+    model = MultiTaskClassifier(target="webcam", **params).fit(X, y, task)
+    file = tmp_path / "cli.safetensors"
+    report = json.loads(run("fit", data, "--target", "webcam", *options, "-o", file, "--json"))
+    assert report["forecast"]["error"] == model.forecast_.error
+    assert report["forecast"]["interval"] == list(model.forecast_.interval)
+
+    theirs = MultiTaskClassifier.load(file)
+    assert theirs.classes_.dtype.kind == model.classes_.dtype.kind
+    np.testing.assert_array_equal(theirs.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(theirs.decision_function(X), model.decision_function(X))
+    assert theirs.forecast_.error == model.forecast_.error
+
+    ours = tmp_path / "python.safetensors"
+    model.save(ours)
+    (rows,) = [np.genfromtxt(_lines(run("predict", ours, data, "--probabilities")), dtype=str)]
+    names = [cell.removeprefix("probability_") for cell in rows[0][1:]]
+    order = [names.index(str(label)) for label in model.classes_]
+    np.testing.assert_array_equal(rows[1:, 0], model.predict(X).astype(str))
+    np.testing.assert_array_equal(
+        rows[1:, 1:].astype(float)[:, order], model.predict_proba(X)
+    )
+
+
+def _lines(text):
+    return [line.replace(",", " ") for line in text.splitlines()]
+
+
+def test_details_of_a_forecast_agree(tmp_path):
+    X, y, task = draw(0)
+    data = tmp_path / "data.npz"
+    np.savez(data, X=X, y=y, task=task)
+    report = json.loads(run("forecast", data, "--target", "webcam", "--json", "--added", "10,50"))
+    curve = learning_curve_forecast(X, y, task, target="webcam", added=[10, 50])
+    assert [point["error"] for point in report["learning_curve"]] == list(curve.error)
+    values = task_values(X, y, task, target="webcam")
+    assert [value["error_without"] for value in report["sources"]] == list(values.error_without)
+    model = MultiTaskClassifier(target="webcam").fit(X, y, task)
+    assert abs(report["relatedness"]["amazon"] - model.relatedness_[0, 1]) < 1e-12
+
+
+def test_names_of_features_travel(tmp_path):
+    import pandas as pd
+
+    X, y, task = draw(0, p=3)
+    frame = pd.DataFrame(X, columns=["red", "green", "blue"])
+    model = MultiTaskClassifier(target="webcam").fit(frame, y, task)
+    model.save(tmp_path / "m.safetensors")
+    report = json.loads(run("inspect", tmp_path / "m.safetensors", "--json"))
+    assert report["feature_names"] == ["red", "green", "blue"]
+    again = MultiTaskClassifier.load(tmp_path / "m.safetensors")
+    assert list(again.feature_names_in_) == ["red", "green", "blue"]
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
