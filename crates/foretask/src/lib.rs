@@ -63,7 +63,8 @@
 //! * To use it: [`Tasks`], [`Settings`], [`Study`], [`Model`].
 //! * For the linear algebra: [`System`] and [`solve`].
 //! * For the theory: [`theory`], then [`moments`] and [`rules::binary`].
-//! * For streams and many machines: [`Statistics`].
+//! * For every task as the target: [`Study::all`].
+//! * For streams and many machines: [`Statistics`], which a [`Study`] takes in place of the data.
 //!
 //! Everything is deterministic: the same data and seed give the same bits, whatever the number of
 //! threads. Arithmetic is in `f64`; data may be `f32` or `f64`, in rows or in columns.
