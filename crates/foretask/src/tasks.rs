@@ -307,65 +307,6 @@ impl<'a> Tasks<'a> {
         &self.order[start..start + self.cells.samples(task)]
     }
 
-    /// The same data without one task.
-    ///
-    /// # Errors
-    /// If it is the only one.
-    pub fn without(&self, task: usize) -> Result<Self> {
-        if self.cells.tasks().len() < 2 {
-            return Err(Error::Empty {
-                rows: 0,
-                features: self.features(),
-            });
-        }
-        let left_out = self.rows_of(task);
-        let start: usize = (0..task).map(|i| self.cells.samples(i)).sum();
-        let mut order = self.order.clone();
-        order.drain(start..start + left_out.len());
-        Ok(Self {
-            rows: self.rows,
-            cells: self.cells.without(task),
-            order,
-        })
-    }
-
-    /// The samples of some cells only, and which cells are left. A task that keeps fewer than two rows
-    /// is left out; `None` if that is all of them.
-    pub fn restricted(&self, keep: &dyn Fn(usize) -> bool) -> Option<(Self, Vec<usize>)> {
-        let cells = &self.cells;
-        let (mut tasks, mut left, mut order) = (Vec::new(), Vec::new(), Vec::new());
-        let mut start = 0;
-        for (task, entry) in cells.tasks().iter().enumerate() {
-            let first = cells.of_task(task).start;
-            let kept: Vec<usize> = cells.of_task(task).filter(|&cell| keep(cell)).collect();
-            let rows: usize = kept.iter().map(|&cell| cells.count(cell)).sum();
-            for cell in cells.of_task(task) {
-                let next = start + cells.count(cell);
-                if rows >= 2 && kept.contains(&cell) {
-                    order.extend_from_slice(&self.order[start..next]);
-                    left.push(cell);
-                }
-                start = next;
-            }
-            if rows >= 2 {
-                tasks.push(Task {
-                    name: entry.name.clone(),
-                    classes: kept
-                        .iter()
-                        .map(|c| entry.classes[c - first].clone())
-                        .collect(),
-                    counts: kept.iter().map(|c| entry.counts[c - first]).collect(),
-                });
-            }
-        }
-        let restricted = Self {
-            rows: self.rows,
-            cells: Cells::new(tasks),
-            order,
-        };
-        (!left.is_empty()).then_some((restricted, left))
-    }
-
     /// All rows in the order of the cells.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
