@@ -461,6 +461,32 @@ fn recipe() {
     );
 }
 
+/// What does not depend on the target is shared; leaving out the samples of each target is not.
+fn all_targets() {
+    for (rows, features, most) in [(1_200, 800, 0.8), (1_200, 3_000, 0.7), (4_000, 400, 1.0)] {
+        let problem = Problem::new(rows, features, 4);
+        let tasks = problem.tasks();
+        let all = || Study::all(&tasks, &Settings::default(), &|_| {}).expect("solvable");
+        let each = || -> Vec<_> {
+            let target = |task| Settings {
+                target: Some(format!("task{task:02}")),
+                ..Settings::default()
+            };
+            (0..4)
+                .map(|task| Study::new(&tasks, &target(task)).expect("solvable"))
+                .collect()
+        };
+        let (ours, theirs) = versus(3, all, each);
+        report(
+            &format!("all targets n={rows} p={features} k=4 / each alone"),
+            ours,
+            "s",
+            ours / theirs,
+            most,
+        );
+    }
+}
+
 /// The peer on data of the same shape, in a process of its own, least of five.
 fn ridge_classifier_cv() -> Option<f64> {
     let script = "
@@ -516,5 +542,6 @@ fn main() {
     general_theory(800, 3.0, 55.0, 3);
     many_classes();
     recipe();
+    all_targets();
     predict();
 }

@@ -217,10 +217,10 @@ impl<'a> Reduced<'a> {
         let mut right = Vec::new();
         for (task, block) in rows.iter().enumerate() {
             let n = block.rows.len();
-            let coordinates: Vec<f64> = (start..start + n)
-                .flat_map(|sample| (0..rank).map(move |i| (sample, i)))
-                .map(|(sample, i)| vector(sample, i) * root(i))
-                .collect();
+            let mut coordinates = Vec::with_capacity(n * rank);
+            for sample in start..start + n {
+                coordinates.extend((0..rank).map(|i| vector(sample, i) * root(i)));
+            }
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
             for (point, &class) in coordinates.chunks_exact(rank).zip(&class) {
