@@ -1,3 +1,8 @@
+import os
+
+# One of scikit-learn's checks is skipped otherwise; read when scipy is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import matplotlib
 import numpy as np
 import pytest

@@ -26,7 +26,11 @@ PROBLEMS = {
     "whole numbers": (draw(2, classes=(10, 9, -1)), {}, []),
     "more features than rows": (draw(3, p=300), {}, []),
     "single precision": (draw(4), {}, []),
-    "theory": (draw(5), {"theory": "pooled", "labels": "optimal"}, ["--theory", "pooled", "--labels", "optimal"]),
+    "theory": (
+        draw(5),
+        {"theory": "pooled", "labels": "optimal"},
+        ["--theory", "pooled", "--labels", "optimal"],
+    ),
     "rule": (
         draw(6, classes=("a", "b", "c")),
         {"rule": "one-vs-one", "ties": "first"},
@@ -50,6 +54,8 @@ PROBLEMS = {
 }
 
 
+# Files of the command line always name their features.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_both_give_the_same_bits(name, tmp_path):
     (X, y, task), params, options = PROBLEMS[name]
@@ -75,9 +81,7 @@ def test_both_give_the_same_bits(name, tmp_path):
     names = [cell.removeprefix("probability_") for cell in rows[0][1:]]
     order = [names.index(str(label)) for label in model.classes_]
     np.testing.assert_array_equal(rows[1:, 0], model.predict(X).astype(str))
-    np.testing.assert_array_equal(
-        rows[1:, 1:].astype(float)[:, order], model.predict_proba(X)
-    )
+    np.testing.assert_array_equal(rows[1:, 1:].astype(float)[:, order], model.predict_proba(X))
 
 
 def _lines(text):
