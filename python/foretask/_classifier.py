@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,26 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _foretask
-from ._choices import Choices, choose
-from ._data import (
-    ONLY_TASK,
-    Names,
-    Samples,
-    columns_of,
-    dense,
-    encode,
-    name_of,
-    named,
-    repetitions,
-    split_column,
-)
+from ._choices import choose
+from ._data import TABLE, Names, columns_of, dense, encode, name_of, named, one_per_row, split_column
 from ._forecast import Forecast
+from ._problem import LabelledRows, Problem, targets_of
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
-
-#: What skada puts in place of the labels it hides.
-MASKED = -1
 
 
 class Coupling(NamedTuple):
@@ -45,22 +31,6 @@ class Coupling(NamedTuple):
     lam: float
     gamma: dict[Any, float]
     labels: str
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Checked training data and choices."""
-
-    samples: Samples
-    choices: Choices
-    tasks: Names
-    classes: Names
-
-    def by_target(self, found: dict[str, Any]) -> Any:
-        """Return the only result, or all by task."""
-        if len(found) == 1:
-            return next(iter(found.values()))
-        return {self.tasks.label(name): value for name, value in found.items()}
 
 
 class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
@@ -245,7 +215,7 @@ default="auto"
         tasks = statistics._task_names()
         found = {name: classes for name, classes, _ in raw.tasks}
         classes = named(sorted({name for names in found.values() for name in names}))
-        targets = _targets(self.target, tasks, found)
+        targets = targets_of(self.target, tasks, found)
         own = named(sorted({name for target in targets for name in found[target]}))
         choices = choose(self.get_params(deep=False), self.target, tasks, own)
         models, relatedness = _foretask.fit_statistics(raw, choices)
@@ -274,62 +244,16 @@ default="auto"
             X, task = split_column(X, task)
         elif hasattr(self, "task_column_"):
             del self.task_column_
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **TABLE)
         check_classification_targets(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        rows = LabelledRows(X, y, task, sample_weight)
         target = self.target
         if sample_domain is not None:
-            if task is not None:
-                raise ValueError("give task or sample_domain, not both")
-            sample_domain = _one_per_row("sample_domain", sample_domain, X.shape[0])
-            task, negative = np.abs(sample_domain), sample_domain < 0
-            if target is None and np.unique(task[negative]).size == 1:
-                target = task[negative][0]
-            # Labels of a target are hidden by a value that no source has.
-            if negative.any() and MASKED not in y[~negative]:
-                kept = ~(negative & (y == MASKED))
-                if not np.isin(task[negative], task[kept]).all():
-                    raise ValueError("all labels of a target are hidden; some are needed to learn from")
-                X, y, task = X[kept], y[kept], task[kept]
-                sample_weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
-        if task is None:
-            tasks = Names(np.array([ONLY_TASK]), [ONLY_TASK])
-            task_codes = np.zeros(X.shape[0], dtype=np.int64)
-        else:
-            tasks, task_codes = encode(_one_per_row("task", task, X.shape[0]), "tasks")
-        classes, class_codes = encode(y, "classes")
-        times = None
-        if sample_weight is not None:
-            times = repetitions(_check_sample_weight(sample_weight, X, dtype=np.float64))
-
-        taken = slice(None) if times is None else times > 0
-        found: dict[str, list[str]] = {name: [] for name in tasks.names}
-        for task_code, class_code in np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1).T:
-            found[tasks.names[task_code]].append(classes.names[class_code])
-        targets = _targets(target, tasks, found)
-        own = {name for target_name in targets for name in found[target_name]}
-        own_codes = [code for code, name in enumerate(classes.names) if name in own]
-        own_classes = Names(classes.labels[own_codes], [classes.names[c] for c in own_codes])
-        params = self.get_params(deep=False)
-        return Problem(
-            samples=Samples(
-                table=dense(X),
-                task_codes=task_codes,
-                task_names=tasks.names,
-                class_codes=class_codes,
-                class_names=classes.names,
-                times=times,
-            ),
-            choices=choose(params, target, tasks, own_classes),
-            tasks=tasks,
-            classes=classes,
-        )
+            rows, domain_target = rows.of_domains(sample_domain)
+            target = domain_target if target is None else target
+        return rows.problem(target, self.get_params(deep=False))
 
     def _keep(
         self,
@@ -340,8 +264,7 @@ default="auto"
     ) -> MultiTaskClassifier:
         """Remember what was trained."""
         own = {name for model in models for name in model.classes}
-        kept = [code for code, name in enumerate(classes.names) if name in own]
-        self._classes = Names(classes.labels[kept], [classes.names[code] for code in kept])
+        self._classes = classes.restricted(own)
         self._tasks = tasks
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
@@ -442,18 +365,11 @@ default="auto"
         elif column is not None and column in columns:
             X, held = split_column(X, column)
             task = held if task is None else task
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=["csr", "csc"],
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
-        X = dense(X)
+        X = dense(validate_data(self, X, reset=False, **TABLE))
         if sample_domain is not None:
             if task is not None:
                 raise ValueError("give task or sample_domain, not both")
-            task = np.abs(_one_per_row("sample_domain", sample_domain, X.shape[0]))
+            task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
         everything = slice(None)
         if task is None:
             if len(self.models_) > 1:
@@ -462,7 +378,7 @@ default="auto"
             return X, [(next(iter(self.models_.values())), everything)]
         if isinstance(task, str) or np.ndim(task) == 0:
             return X, [(self._model_of(task), everything)]
-        names, codes = encode(_one_per_row("task", task, X.shape[0]), "tasks")
+        names, codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
         models = [self._model_of(label) for label in names.labels]
         if len(models) == 1:
             return X, [(models[0], everything)]
@@ -482,8 +398,7 @@ default="auto"
 
     def _classes_of(self, model: Any) -> Names:
         """Return the classes of one model, in our order."""
-        codes = np.sort(self._classes.index(model.classes))
-        return Names(self._classes.labels[codes], [self._classes.names[code] for code in codes])
+        return self._classes.restricted(model.classes)
 
     def _oriented(self, model: Any, margins: NDArray[np.float64], classes: Names) -> NDArray[np.float64]:
         """Margins of the library as a decision function over ``classes``."""
@@ -505,7 +420,7 @@ default="auto"
         if len(parts) != 1:
             raise ValueError("give the one task that the picture is of")
         model = parts[0][0]
-        truth = _one_per_row("y", y, X.shape[0])
+        truth = one_per_row("y", y, X.shape[0])
         codes = np.array(
             [model.classes.index(self._classes.find(label, "class")) for label in truth],
             dtype=np.int64,
@@ -693,25 +608,6 @@ default="auto"
         return content
 
 
-def _targets(target: Any, tasks: Names, classes: dict[str, list[str]]) -> list[str]:
-    """Return the tasks to decide for, each with classes to tell apart."""
-    if target is not None:
-        targets = [tasks.find(target, "task")]
-        if len(classes[targets[0]]) < 2:
-            only = ", ".join(classes[targets[0]]) or "none"
-            raise ValueError(
-                f"the target {targets[0]!r} has one class only ({only}); a classifier needs samples "
-                "of at least two classes"
-            )
-        return targets
-    targets = [name for name in tasks.names if len(classes[name]) > 1]
-    if not targets:
-        raise ValueError(
-            "a classifier needs samples of at least two classes in one task; the data contain only one class"
-        )
-    return targets
-
-
 def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
     gamma = candidate["coupling"]["gamma"]
     return Coupling(
@@ -724,10 +620,3 @@ def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
 
 def _part(X: NDArray[Any], rows: Any) -> NDArray[Any]:
     return X if isinstance(rows, slice) else np.ascontiguousarray(X[rows])
-
-
-def _one_per_row(what: str, values: Any, rows: int) -> NDArray[Any]:
-    values = np.asarray(values)
-    if values.shape not in ((rows,), (rows, 1)):
-        raise ValueError(f"{what} must have one value per row of X ({rows}); got shape {values.shape}")
-    return values.ravel()

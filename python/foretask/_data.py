@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Container
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,6 +15,9 @@ from sklearn.utils.validation import column_or_1d
 
 #: The task of data that name none.
 ONLY_TASK = "target"
+
+#: What scikit-learn's checks let through.
+TABLE = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class Names:
         """Return the label behind a name, as Python's own type."""
         label = self.labels[self.names.index(name)]
         return label.item() if isinstance(label, np.generic) else label
+
+    def restricted(self, names: Container[str]) -> Names:
+        """Return some of the labels, in the same order."""
+        kept = [code for code, name in enumerate(self.names) if name in names]
+        return Names(self.labels[kept], [self.names[code] for code in kept])
 
     def index(self, names: list[str]) -> NDArray[np.int64]:
         """Where the given names are in the list."""
@@ -146,3 +155,11 @@ def split_column(X: Any, column: str) -> tuple[Any, NDArray[Any]]:
     if hasattr(X, "iloc"):  # pandas
         return X.drop(columns=[column]), np.asarray(X[column])
     return X.drop(column), np.asarray(X[column].to_list())
+
+
+def one_per_row(what: str, values: Any, rows: int) -> NDArray[Any]:
+    """Return a list with one value for each row of the table."""
+    values = np.asarray(values)
+    if values.shape not in ((rows,), (rows, 1)):
+        raise ValueError(f"{what} must have one value per row of X ({rows}); got shape {values.shape}")
+    return values.ravel()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_X_y
 
 from . import _foretask
-from ._data import ONLY_TASK, Names, Samples, dense, encode, labels_of, name_of, named
+from ._data import ONLY_TASK, TABLE, Names, Samples, dense, encode, labels_of, name_of, named, one_per_row
 
 
 class Statistics:
@@ -69,18 +69,14 @@ class Statistics:
         Statistics
             Itself. If the rows are refused nothing is added.
         """
-        X, y = check_X_y(X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32])
+        X, y = check_X_y(X, y, **TABLE)
         classes, class_codes = encode(y, "classes")
         if task is None or isinstance(task, str) or np.ndim(task) == 0:
             label = ONLY_TASK if task is None else task
             tasks = Names(np.array([label]), [name_of(label)])
             task_codes = np.zeros(X.shape[0], dtype=np.int64)
         else:
-            tasks, task_codes = encode(task, "tasks")
-            if len(task_codes) != X.shape[0]:
-                raise ValueError(
-                    f"task must have one value per row of X ({X.shape[0]}); got {len(task_codes)}"
-                )
+            tasks, task_codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
         raw = self._raw
         if raw is None:
             raw = _foretask.Statistics(X.shape[1], self._keep)

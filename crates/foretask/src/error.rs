@@ -59,7 +59,7 @@ pub enum Error {
 
     /// Rows are needed of which only the scatter is kept.
     #[error(
-        "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: keep its rows from the start (Statistics::keeping_rows_of), or {instead}"
+        "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: keep its rows from the start, or {instead}"
     )]
     RowsNotKept {
         /// What needs them.
@@ -70,7 +70,7 @@ pub enum Error {
         instead: &'static str,
     },
     /// A class has not enough in it for a covariance of its own.
-    #[error("class '{class}' of task '{task}' {why}; use --theory pooled")]
+    #[error("class '{class}' of task '{task}' {why}; use the pooled theory")]
     NoCovariance {
         /// The task.
         task: String,
@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// Covariances of so many features would not fit into memory.
     #[error(
-        "the covariances of {classes} classes with {features} features need {gigabytes:.1} GB; at most {most} features are taken (use --theory pooled)"
+        "the covariances of {classes} classes with {features} features need {gigabytes:.1} GB; at most {most} features are taken (use the pooled theory)"
     )]
     TooManyFeatures {
         /// Features found.

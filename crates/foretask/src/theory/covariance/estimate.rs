@@ -272,11 +272,11 @@ mod tests {
     fn classes_without_a_covariance_are_named() {
         assert_eq!(
             refusal(&[0.0, 1.0, 3.0], &["x", "y", "y"]),
-            "class 'x' of task 't' has one sample: its covariance needs at least two; use --theory pooled"
+            "class 'x' of task 't' has one sample: its covariance needs at least two; use the pooled theory"
         );
         assert_eq!(
             refusal(&[0.1, 0.2, 3.0, 3.0], &["x", "x", "y", "y"]),
-            "class 'y' of task 't' does not vary in any feature: it has no covariance; use --theory pooled"
+            "class 'y' of task 't' does not vary in any feature: it has no covariance; use the pooled theory"
         );
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let values: Vec<f64> = (0..4 * 6_000).map(|i| (i % 7) as f64).collect();
         assert_eq!(
             refusal(&values, &["x", "x", "y", "y"]),
-            "the covariances of 2 classes with 6000 features need 0.6 GB; at most 5000 features are taken (use --theory pooled)"
+            "the covariances of 2 classes with 6000 features need 0.6 GB; at most 5000 features are taken (use the pooled theory)"
         );
     }
 
