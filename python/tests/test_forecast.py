@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 from conftest import draw
+from scipy.integrate import trapezoid
 
 from foretask import (
     MultiTaskClassifier,
@@ -57,8 +58,8 @@ def test_the_expected_roc_and_densities_are_those_of_new_scores():
         assert abs(np.interp(rate, fpr, tpr) - measured) < 0.12
     at = np.linspace(*model.forecast_.score_range(), 2001)
     density = model.forecast_.density(at)
-    np.testing.assert_allclose(np.trapezoid(density, at, axis=1), 1.0, atol=2e-3)
-    means = np.trapezoid(at * density, at, axis=1)
+    np.testing.assert_allclose(trapezoid(density, at, axis=1), 1.0, atol=2e-3)
+    means = trapezoid(at * density, at, axis=1)
     for label in (0, 1):
         spread = scores[truth == label].std()
         assert abs(means[label] - scores[truth == label].mean()) < 0.5 * spread
