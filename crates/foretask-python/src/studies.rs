@@ -55,13 +55,12 @@ pub fn table<'py>(py: Python<'py>, likeness: &Likeness) -> Bound<'py, PyArray2<f
     Array2::from_shape_fn(shape, |(i, j)| likeness[i][j].unwrap_or(f64::NAN)).into_pyarray(py)
 }
 
-/// Target, classes and forecast of each target; nothing is trained.
+/// A target, its classes, the threshold and the forecast.
+type Foretold = (String, Vec<String>, Option<f64>, Forecast);
+
+/// What is expected of each target; nothing is trained.
 #[pyfunction]
-pub fn forecast(
-    py: Python<'_>,
-    samples: Samples<'_>,
-    choices: Choices,
-) -> PyResult<Vec<(String, Vec<String>, Option<f64>, Forecast)>> {
+pub fn forecast(py: Python<'_>, samples: Samples<'_>, choices: Choices) -> PyResult<Vec<Foretold>> {
     studied(py, &samples, &choices, |study| {
         let target = &study.cells().tasks()[study.target()];
         Ok((
@@ -94,13 +93,16 @@ pub fn learning_curve(
 /// Source, expected error without it and its interval.
 type Value = (String, f64, [f64; 2]);
 
+/// A target, its expected error with all sources and the interval, and the values of the sources.
+type Values = (String, f64, [f64; 2], Vec<Value>);
+
 /// The expected error with all sources, and without each.
 #[pyfunction]
 pub fn source_values(
     py: Python<'_>,
     samples: Samples<'_>,
     choices: Choices,
-) -> PyResult<Vec<(String, f64, [f64; 2], Vec<Value>)>> {
+) -> PyResult<Vec<Values>> {
     studied(py, &samples, &choices, |study| {
         let values = study.source_values(&|_| {})?.into_iter();
         let values = values.map(|value| (value.task, value.error_without, value.interval));
