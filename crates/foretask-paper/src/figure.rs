@@ -643,7 +643,7 @@ mod tests {
             ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
         );
         let axis = Axis::logarithmic("");
-        assert_eq!(names(&axis, -3.0, 0.2), ["0.001", "0.010", "0.100", "1"]);
+        assert_eq!(names(&axis, -3.0, 0.2), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(names(&axis, -0.75, -0.2), ["0.2", "0.5"]);
     }
 

@@ -1,9 +1,13 @@
 //! One file per figure or table of the paper.
 
 mod binary_label;
+mod digits;
+mod mnist_lambda;
 mod more_tasks;
 mod multi_class;
+mod office;
 mod one_vs_all;
+mod optimal_labels;
 mod roc;
 
 use crate::error::{Error, Result};
@@ -31,6 +35,15 @@ pub struct Experiment {
 /// All experiments, in the order of the paper.
 pub const ALL: &[Experiment] = &[
     Experiment {
+        name: "office-vgg",
+        title: "Accuracy on Office+Caltech, VGG features",
+        paper: "Table 1 (compare)",
+        needs: Some("office_caltech_vgg.npz"),
+        synthetic: false,
+        trials: 20,
+        run: office::vgg,
+    },
+    Experiment {
         name: "one-vs-all",
         title: "Scores of one-versus-all: classical, scaled, optimised labels",
         paper: "Figure 1 (one-vs_all_explain)",
@@ -47,6 +60,24 @@ pub const ALL: &[Experiment] = &[
         synthetic: true,
         trials: 100,
         run: binary_label::run,
+    },
+    Experiment {
+        name: "mnist-lambda",
+        title: "Error against λ on digits",
+        paper: "Figure 3 (Mnist_binary)",
+        needs: Some("mnist.npz"),
+        synthetic: false,
+        trials: 20,
+        run: mnist_lambda::run,
+    },
+    Experiment {
+        name: "optimal-labels",
+        title: "Optimal labels and task correlation on digits",
+        paper: "Table 2 (sufficient_satitstics)",
+        needs: Some("mnist.npz"),
+        synthetic: false,
+        trials: 20,
+        run: optimal_labels::run,
     },
     Experiment {
         name: "more-tasks",
@@ -72,8 +103,17 @@ pub const ALL: &[Experiment] = &[
         paper: "Table 3 (multi_extension)",
         needs: None,
         synthetic: true,
-        trials: 20,
+        trials: 10,
         run: multi_class::run,
+    },
+    Experiment {
+        name: "office-surf",
+        title: "Accuracy on Office+Caltech, SURF features",
+        paper: "Table 4 (compare_2)",
+        needs: Some("office_caltech_surf.npz"),
+        synthetic: false,
+        trials: 20,
+        run: office::surf,
     },
 ];
 
