@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 done but a part was skipped because its data file is missing, 2 not done.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {error}");
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }
@@ -99,7 +100,10 @@ fn run(command: Command) -> Result<bool> {
                     (Some(file), false) => format!(" [needs {file}]"),
                     (None, _) => String::new(),
                 };
-                println!("{:16}{}{needs}", experiment.name, experiment.title);
+                say(format_args!(
+                    "{:16}{}{needs}",
+                    experiment.name, experiment.title
+                ));
             }
             Ok(true)
         }
@@ -133,13 +137,24 @@ fn run_all(experiments: &[&'static Experiment], options: &Options) -> Result<boo
         context.finish();
         let report = report?;
         write_report(&options.out, &report)?;
-        println!("{} ({:.1} s)", report.name, started.elapsed().as_secs_f64());
+        say(format_args!(
+            "{} ({:.1} s)",
+            report.name,
+            started.elapsed().as_secs_f64()
+        ));
         for verdict in &report.verdicts {
-            println!("  {}: {}", verdict.part, verdict.judgement.words());
+            say(format_args!(
+                "  {}: {}",
+                verdict.part,
+                verdict.judgement.words()
+            ));
         }
         for skipped in &report.skipped {
             complete = false;
-            println!("  {}: skipped, needs {}", skipped.part, skipped.file);
+            say(format_args!(
+                "  {}: skipped, needs {}",
+                skipped.part, skipped.file
+            ));
         }
     }
     // The page has all that is in the folder, in the order of the list.
@@ -147,7 +162,7 @@ fn run_all(experiments: &[&'static Experiment], options: &Options) -> Result<boo
         &options.out.join("index.html"),
         &page::html(&stored(&options.out)?)?,
     )?;
-    println!("written to {}", options.out.display());
+    say(format_args!("written to {}", options.out.display()));
     Ok(complete)
 }
 
@@ -186,4 +201,9 @@ fn write(path: &Path, text: &str) -> Result<()> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// A line on standard output. A reader that has closed the pipe has all it wants, and the files are written.
+fn say(line: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }

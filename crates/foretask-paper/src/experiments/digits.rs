@@ -1,10 +1,13 @@
 //! The digits of two experiments: target 1 v 4 with few images, one other pair as the source, pixels reduced to
 //! the principal components of the training images.
 
+use foretask::Cells;
+use foretask::cells::Task;
+
 use crate::data::Table;
 use crate::error::Result;
 use crate::pca::Components;
-use crate::population::{Samples, TARGET};
+use crate::population::{Samples, TARGET, class_name};
 use crate::trials::Random;
 
 /// The target's classes.
@@ -23,6 +26,16 @@ const OF_TARGET: usize = 10;
 const COMPONENTS: usize = 100;
 /// The paper's 20 values of λ, from 1e-3 to 1e3.
 pub(super) const LAMBDAS: usize = 20;
+
+/// Source and target with their counts.
+pub(super) fn counts() -> Cells {
+    let task = |name: &str, count: usize| Task {
+        name: name.to_owned(),
+        classes: (0..2).map(class_name).collect(),
+        counts: vec![count; 2],
+    };
+    Cells::new(vec![task("source", OF_SOURCE), task(TARGET, OF_TARGET)])
+}
 
 /// A value of λ.
 pub(super) fn lambda(number: usize) -> f64 {

@@ -410,6 +410,10 @@ const ROADS: [(&str, Labels, Evidence, bool); 5] = [
 /// Rates at which the default, which chooses its coupling anew, is tested.
 const DEFAULT_RATES: [f64; 3] = [0.01, 0.046416, 0.1];
 
+/// A rate is held if the mean of the realised ones is within this factor: 556 test beats and 20 trials leave a
+/// tenth to chance at 1 %, and training and test beats are not of the same patients in the same shares.
+const HELD: f64 = 1.5;
+
 fn beats(
     context: &Context,
     trials: usize,
@@ -528,7 +532,7 @@ fn beats(
     report.tables.push(table);
     report.claim(
         "MIT-BIH: the isotropic theory holds the rate asked for",
-        ratio[1] < 1.5,
+        ratio[1] < HELD,
         format!(
             "from 1 to 10 % realised rates are off by up to a factor {:.1}",
             ratio[1]
@@ -536,7 +540,7 @@ fn beats(
     );
     report.claim(
         "MIT-BIH: the threshold by leave-one-out holds the rate asked for",
-        ratio[3] < 1.5 && ratio[4] < 1.5,
+        ratio[3] < HELD && ratio[4] < HELD,
         format!(
             "from 1 to 10 % realised rates are off by up to a factor {:.1}, in the default {:.1}",
             ratio[3], ratio[4]
@@ -552,10 +556,18 @@ fn beats(
             100.0 * missed_at[4]
         ),
     );
+    let holds = ratio[3] < HELD && ratio[4] < HELD;
     report.judge(
         "MIT-BIH",
-        if ratio[3] < 1.5 { Judgement::SameClaim } else { Judgement::ClaimFails },
-        "in the paper realised rates are up to sixteen times those asked for and the two kinds of labels do not differ; heartbeats are not Gaussian, and a threshold from the theory cannot hold small rates. One from leave-one-out can",
+        if holds {
+            Judgement::SameClaim
+        } else {
+            Judgement::ClaimFails
+        },
+        format!(
+            "heartbeats are not Gaussian: a threshold from the theory does not hold its rate, here as in the paper, where rates realised are up to sixteen times those asked for and the two kinds of labels do not differ. Thresholds by leave-one-out hold it to a factor {:.1}, and optimised labels gain little over classical ones",
+            ratio[3].max(ratio[4])
+        ),
     );
     Ok(panel("MIT-BIH", series))
 }
