@@ -515,15 +515,21 @@ fn ticks(axis: &Axis, low: f64, high: f64) -> Vec<(f64, String)> {
         let step = (length / WANTED).ceil().max(1.0);
         let powers = ((low / step).ceil() as i64)..=((high / step).floor() as i64);
         let by_powers: Vec<f64> = powers.map(|i| i as f64 * step).collect();
-        // Within a power of ten or so: 1, 2, 5.
+        // Within a power of ten or so: 1, 2, 5; within less, as on a linear axis.
+        let by_thirds: Vec<f64> = ((low.floor() as i64)..=(high.ceil() as i64))
+            .flat_map(|decade| [1.0, 2.0, 5.0].map(|x: f64| decade as f64 + x.log10()))
+            .filter(|&x| x >= low && x <= high)
+            .collect();
+        if by_powers.len() < 2 && by_thirds.len() < 2 {
+            return ticks(&Axis::default(), 10.0_f64.powf(low), 10.0_f64.powf(high))
+                .into_iter()
+                .filter_map(|(x, name)| (x > 0.0).then(|| (x.log10(), name)))
+                .collect();
+        }
         let positions = if by_powers.len() >= 2 {
             by_powers
         } else {
-            let decades = (low.floor() as i64)..=(high.ceil() as i64);
-            decades
-                .flat_map(|d| [1.0, 2.0, 5.0].map(|x: f64| d as f64 + x.log10()))
-                .filter(|&x| x >= low && x <= high)
-                .collect()
+            by_thirds
         };
         return positions
             .into_iter()
@@ -645,6 +651,8 @@ mod tests {
         let axis = Axis::logarithmic("");
         assert_eq!(names(&axis, -3.0, 0.2), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(names(&axis, -0.75, -0.2), ["0.2", "0.5"]);
+        // From .25 to .40.
+        assert_eq!(names(&axis, -0.602, -0.398), ["0.30", "0.35", "0.40"]);
     }
 
     #[test]

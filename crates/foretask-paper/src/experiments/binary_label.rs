@@ -20,8 +20,10 @@ const SIZE: f64 = 2.0;
 /// New samples of each class in a histogram.
 const TESTED: usize = 1000;
 const BINS: usize = 40;
-/// The four panels of each row as printed: mean and deviation of class 1 and of class 2, threshold.
-const PRINTED: [[((f64, f64), (f64, f64), f64); 4]; 2] = [
+/// Mean and deviation of class 1 and of class 2, threshold.
+type PrintedPanel = ((f64, f64), (f64, f64), f64);
+/// The four panels of each row as printed.
+const PRINTED: [[PrintedPanel; 4]; 2] = [
     [
         ((-0.7480, 0.2294), (-0.1260, 0.2240), 0.0),
         ((-0.1398, 0.3042), (-0.3801, 0.3038), 0.0),

@@ -279,14 +279,11 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
                         ],
                     );
                 }
-                (_, Some((value, _))) => {
-                    if method.labels == Labels::Optimal {
-                        let apart = (accuracy.mean - value).abs();
-                        close = close.max(apart);
-                        let met = apart <= CLOSE || apart <= 2.0 * accuracy.deviation;
-                        all_met &= met;
-                        within += usize::from(apart <= CLOSE);
-                    }
+                (_, Some((value, _))) if method.labels == Labels::Optimal => {
+                    let apart = (accuracy.mean - value).abs();
+                    close = close.max(apart);
+                    all_met &= apart <= CLOSE || apart <= 2.0 * accuracy.deviation;
+                    within += usize::from(apart <= CLOSE);
                 }
                 _ => {}
             }
