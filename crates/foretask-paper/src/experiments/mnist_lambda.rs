@@ -224,6 +224,10 @@ struct Trial {
     default: Outcome,
 }
 
+/// Standard errors that the worst of 80 points, four sources times about three regimes of λ, may have by chance: one
+/// of twelve is beyond 2.9 with a probability of 2 %.
+const WORST_OF_ALL: f64 = 3.0;
+
 /// λ shown in the table: from nothing shared to everything.
 const SHOWN: [usize; 6] = [0, 6, 9, 12, 15, 19];
 
@@ -331,7 +335,7 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
             }
             // Trials are paired: the noise is that of the difference.
             let loss = of(&|t| t.sweep[step][1].measured - t.single.measured);
-            if loss.mean - 2.0 * loss.error() > worst.0 - 2.0 * worst.1 {
+            if loss.mean - WORST_OF_ALL * loss.error() > worst.0 - WORST_OF_ALL * worst.1 {
                 worst = (
                     loss.mean,
                     loss.error(),
@@ -399,7 +403,7 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
         columns: 2,
         panels: printed,
     });
-    let never = worst.0 <= 2.0 * worst.1;
+    let never = worst.0 <= WORST_OF_ALL * worst.1;
     report.claim(
         "optimised labels are never worse than the single task",
         never,
