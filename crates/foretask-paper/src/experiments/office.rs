@@ -303,9 +303,14 @@ fn judge(report: &mut Report, why: &str) {
     );
     if let Some(both) = both {
         report.claim(
-            "a rule chosen without test data has a mean of 76 % or more",
-            default.max(chosen).max(both) >= 76.0,
-            format!("default {default:.1}, chosen by forecast {chosen:.1}, averaged with the Bayes rule {both:.1}. The 77.5 % of the recipe's prototype are those of one split of each target, on which the target alone has 75.6 % where the mean over splits is 72"),
+            "the rule chosen by forecast has a mean of 76 % or more",
+            default.max(chosen) >= 76.0,
+            format!("default {default:.1}, chosen by forecast {chosen:.1}. The 77.5 % of the recipe's prototype are those of one split of each target, on which the target alone has 75.6 % where its mean over splits is about 72"),
+        );
+        report.claim(
+            "the default averaged with the tuned Bayes rule has a mean of 76 % or more",
+            both >= 76.0,
+            format!("{both:.1}; this rule was thought of after the test accuracies of its two parts had been seen in the first three trials"),
         );
     }
     report.claim(
