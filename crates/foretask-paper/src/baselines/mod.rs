@@ -5,11 +5,13 @@
 //! every baseline on every trial and print its mean and deviation beside the paper's row of the same
 //! [`Baseline::name`].
 
+mod cdls;
 mod features;
 mod least_squares;
 mod mmdt;
 mod svm;
 
+pub use cdls::Cdls;
 pub use least_squares::{Pooled, SingleTask};
 pub use mmdt::Mmdt;
 
@@ -62,7 +64,7 @@ pub fn all() -> Vec<Box<dyn Baseline>> {
 
 /// The methods that the paper's tables compare with.
 fn competitors() -> Vec<Box<dyn Baseline>> {
-    vec![Box::new(Mmdt)]
+    vec![Box::new(Mmdt), Box::new(Cdls)]
 }
 
 #[cfg(test)]
