@@ -7,11 +7,13 @@
 
 mod cdls;
 mod features;
+mod ils;
 mod least_squares;
 mod mmdt;
 mod svm;
 
 pub use cdls::Cdls;
+pub use ils::Ils;
 pub use least_squares::{Pooled, SingleTask};
 pub use mmdt::Mmdt;
 
@@ -64,7 +66,12 @@ pub fn all() -> Vec<Box<dyn Baseline>> {
 
 /// The methods that the paper's tables compare with.
 fn competitors() -> Vec<Box<dyn Baseline>> {
-    vec![Box::new(Mmdt), Box::new(Cdls)]
+    vec![
+        Box::new(Mmdt),
+        Box::new(Ils::unsupervised()),
+        Box::new(Ils::supervised()),
+        Box::new(Cdls),
+    ]
 }
 
 #[cfg(test)]
@@ -78,14 +85,14 @@ mod tests {
     const CLASSES: usize = 3;
     const TEST_ROWS: usize = 40;
 
-    /// `rows` of each class around 3 e_class, then `moved`.
+    /// `rows` of each class around 4 e_class, then `moved`.
     fn rows(rows: usize, random: &mut ChaCha8Rng, moved: impl Fn(usize, f64) -> f64) -> Labelled {
         let mut some = Labelled::default();
         for class in 0..CLASSES {
             for _ in 0..rows {
                 for feature in 0..FEATURES {
                     let noise: f64 = StandardNormal.sample(random);
-                    let mean = if feature == class { 3.0 } else { 0.0 };
+                    let mean = if feature == class { 4.0 } else { 0.0 };
                     some.values.push(moved(feature, mean + noise));
                 }
                 some.class.push(class);
