@@ -34,7 +34,7 @@
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 
-use super::features::{Parts, centre, flat, principal, stacked};
+use super::features::{Parts, centre, flat, on_one_thread, principal, stacked};
 use super::svm::{Training, decide, dot};
 use super::{Baseline, Problem};
 use crate::error::Result;
@@ -59,42 +59,46 @@ impl Baseline for Cdls {
     }
 
     fn predict(&self, problem: &Problem, _seed: u64) -> Result<Vec<usize>> {
-        let parts = Parts::of(problem, self.name())?.unit_rows();
-        let mut seen = stacked(&[&parts.target, &parts.test]);
-        centre(&mut seen);
-        let basis = principal(&seen, DIMENSIONS)?;
-        let d = basis.ncols();
-        let products = &parts.source * parts.source.transpose();
-
-        let known = |class: &[usize]| class.iter().map(|&class| Some(class)).collect();
-        let target = flat(&(&parts.target * &basis), None);
-        let labelled = Kind::new(target, known(&problem.target.class), d);
-        let test = flat(&(&parts.test * &basis), None);
-        let mut unlabelled = Kind::new(test, vec![None; parts.test.nrows()], d);
-        let mut source = Kind::new(Vec::new(), known(&problem.source.class), d);
-
-        let class = [&problem.source.class[..], &problem.target.class].concat();
-        let balance = problem.target.class.len() as f64 / problem.source.class.len() as f64;
-        let mut decided = Vec::new();
-        for round in 0..ROUNDS {
-            if round > 0 {
-                select(&mut source, &labelled, &mut unlabelled, problem.classes);
-            }
-            source.values = mapped(&products, &source, &labelled, &unlabelled, problem.classes);
-            let mut cost: Vec<f64> = source.weight.iter().map(|a| balance * a).collect();
-            cost.resize(class.len(), 1.0);
-            let machines = Training {
-                values: &[source.with_one(), labelled.with_one()].concat(),
-                features: d + 1,
-                class: &class,
-                cost: &cost,
-            }
-            .weights(problem.classes);
-            decided = decide(&machines, &unlabelled.with_one());
-            unlabelled.class = known(&decided);
-        }
-        Ok(decided)
+        on_one_thread(self.name(), || run(problem, self.name()))
     }
+}
+
+fn run(problem: &Problem, name: &str) -> Result<Vec<usize>> {
+    let parts = Parts::of(problem, name)?.unit_rows();
+    let mut seen = stacked(&[&parts.target, &parts.test]);
+    centre(&mut seen);
+    let basis = principal(&seen, DIMENSIONS)?;
+    let d = basis.ncols();
+    let products = &parts.source * parts.source.transpose();
+
+    let known = |class: &[usize]| class.iter().map(|&class| Some(class)).collect();
+    let target = flat(&(&parts.target * &basis), None);
+    let labelled = Kind::new(target, known(&problem.target.class), d);
+    let test = flat(&(&parts.test * &basis), None);
+    let mut unlabelled = Kind::new(test, vec![None; parts.test.nrows()], d);
+    let mut source = Kind::new(Vec::new(), known(&problem.source.class), d);
+
+    let class = [&problem.source.class[..], &problem.target.class].concat();
+    let balance = problem.target.class.len() as f64 / problem.source.class.len() as f64;
+    let mut decided = Vec::new();
+    for round in 0..ROUNDS {
+        if round > 0 {
+            select(&mut source, &labelled, &mut unlabelled, problem.classes);
+        }
+        source.values = mapped(&products, &source, &labelled, &unlabelled, problem.classes);
+        let mut cost: Vec<f64> = source.weight.iter().map(|a| balance * a).collect();
+        cost.resize(class.len(), 1.0);
+        let machines = Training {
+            values: &[source.with_one(), labelled.with_one()].concat(),
+            features: d + 1,
+            class: &class,
+            cost: &cost,
+        }
+        .weights(problem.classes);
+        decided = decide(&machines, &unlabelled.with_one());
+        unlabelled.class = known(&decided);
+    }
+    Ok(decided)
 }
 
 /// Rows of one kind: source, labelled target or unlabelled target, in the space of the components.
@@ -179,18 +183,15 @@ fn mapped(
     let (n, d) = (source.class.len(), labelled.d);
     let l = labelled.moments(classes, &labelled.weight);
     let u = unlabelled.moments(classes, &unlabelled.weight);
-    let mut total = vec![0.0; classes + 1];
-    // Σ α k over the rows k of K, of each class and of all.
-    let mut sums = Mat::<f64>::zeros(n, classes + 1);
-    for i in 0..n {
-        for place in source.class[i].iter().copied().chain([classes]) {
-            total[place] += source.weight[i];
-            for j in 0..n {
-                sums[(j, place)] += source.weight[i] * products[(j, i)];
-            }
-        }
-    }
+    // The weights of each class, and of all rows.
+    let weights = Mat::from_fn(n, classes + 1, |i, place| {
+        let there = place == classes || source.class[i] == Some(place);
+        if there { source.weight[i] } else { 0.0 }
+    });
+    let total: Vec<f64> = weights.col_iter().map(|w| w.iter().sum()).collect();
+    let sums = products * &weights;
     let square = |x: f64| x * x;
+    // (HK + r)ᵀ, as its columns are contiguous.
     let mut system = Mat::<f64>::zeros(n, n);
     let mut aim = Mat::<f64>::zeros(n, d);
     for i in 0..n {
@@ -201,7 +202,7 @@ fn mapped(
         let (all, own) = (weight / square(total[classes]), weight / square(total[c]));
         let alone = weight * others / pairs;
         for j in 0..n {
-            system[(i, j)] =
+            system[(j, i)] =
                 all * sums[(j, classes)] + own * sums[(j, c)] + alone * products[(j, i)];
         }
         system[(i, i)] += RIDGE;
@@ -212,7 +213,10 @@ fn mapped(
                 all * (l[classes].sum[j] + u[classes].sum[j]) + own * (l[c].sum[j] + u[c].sum[j]);
         }
     }
-    flat(&(products * system.partial_piv_lu().solve(&aim)), None)
+    flat(
+        &(products * system.partial_piv_lu().solve_transpose(&aim)),
+        None,
+    )
 }
 
 /// Sets the weights of the source's and the unlabelled rows.

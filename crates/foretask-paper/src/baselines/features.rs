@@ -8,6 +8,33 @@ use rand_distr::{Distribution, StandardNormal};
 use super::{Labelled, Problem};
 use crate::error::{Error, Result};
 
+/// Does the work of a baseline on one thread.
+///
+/// Matrix products on several threads add up in another order, and the guesses of CDLS and the steps of
+/// ILS make another answer of the last digit. Trials run side by side anyway. The thread is a new one with a
+/// pool of itself, because a worker that waits for another pool would start the next trial meanwhile.
+///
+/// # Errors
+/// That of the work, or that the thread could not be made.
+pub(super) fn on_one_thread<T: Send>(
+    baseline: &str,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    let failed = |what: String| Error::Baseline {
+        baseline: baseline.to_owned(),
+        what,
+    };
+    let in_pool = || {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread();
+        let pool = pool.build().map_err(|error| failed(error.to_string()))?;
+        pool.install(work)
+    };
+    std::thread::scope(|scope| scope.spawn(in_pool).join())
+        .unwrap_or_else(|_| Err(failed("its thread ended early".to_owned())))
+}
+
 /// The rows of a problem, one matrix row each.
 pub(super) struct Parts {
     pub source: Mat<f64>,
@@ -63,13 +90,16 @@ impl Parts {
     /// The same with rows of length one; rows of zeros stay.
     pub fn unit_rows(mut self) -> Self {
         for rows in [&mut self.source, &mut self.target, &mut self.test] {
-            for i in 0..rows.nrows() {
-                let length = rows.row(i).norm_l2();
-                if length > 0.0 {
-                    for j in 0..rows.ncols() {
-                        rows[(i, j)] /= length;
-                    }
-                }
+            let mut squares = vec![0.0; rows.nrows()];
+            for column in rows.col_iter() {
+                let entries = squares.iter_mut().zip(column.iter());
+                entries.for_each(|(square, x)| *square += x * x);
+            }
+            for column in rows.col_iter_mut() {
+                let entries = column.iter_mut().zip(&squares);
+                entries
+                    .filter(|(_, square)| **square > 0.0)
+                    .for_each(|(x, square)| *x /= square.sqrt());
             }
         }
         self
@@ -171,7 +201,7 @@ pub(super) fn principal(rows: &Mat<f64>, count: usize) -> Result<Mat<f64>> {
 /// Deviations below this share of the mean are rounding.
 const ROUNDING: f64 = 1e-12;
 /// Directions carried along so that the wanted ones converge.
-const EXTRA_DIRECTIONS: usize = 10;
+const EXTRA_DIRECTIONS: usize = 20;
 /// After four passes what is left of a direction with half the variance of the last wanted one is 2⁻⁴ of it,
 /// and the subspace is used, not single directions.
 const SUBSPACE_PASSES: usize = 4;

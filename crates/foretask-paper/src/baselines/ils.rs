@@ -35,7 +35,7 @@ use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::features::{Parts, Standard, flat, principal, stacked};
+use super::features::{Parts, Standard, flat, on_one_thread, principal, stacked};
 use super::{Baseline, Problem};
 use crate::error::{Error, Result};
 
@@ -69,7 +69,7 @@ const DIMENSIONS: usize = 20;
 /// Partners of each labelled row, of the same class and as many of another.
 const PARTNERS: usize = 3;
 /// The most steps of the descent, and the relative gain below which there are no more.
-const STEPS: usize = 60;
+const STEPS: usize = 25;
 const SMALLEST_GAIN: f64 = 1e-4;
 /// What is added to a covariance, in units of its mean variance, so that few rows leave it positive.
 const RIDGE: f64 = 1e-6;
@@ -80,6 +80,12 @@ impl Baseline for Ils {
     }
 
     fn predict(&self, problem: &Problem, seed: u64) -> Result<Vec<usize>> {
+        on_one_thread(self.name, || self.run(problem, seed))
+    }
+}
+
+impl Ils {
+    fn run(&self, problem: &Problem, seed: u64) -> Result<Vec<usize>> {
         let mut parts = Parts::of(problem, self.name)?;
         if parts.test.nrows() == 0 {
             return Ok(Vec::new());
@@ -307,23 +313,27 @@ struct Space<'a> {
 }
 
 impl Space<'_> {
-    /// z - z' of each pair, one row each.
+    /// z - z' of each pair, one column each.
     fn differences(&self, place: &Place) -> Mat<f64> {
-        let latent = [0, 1].map(|domain| &self.domains[domain] * &place.projections[domain]);
-        Mat::from_fn(self.pairs.len(), place.metric.nrows(), |k, j| {
-            let [a, b] = self.pairs[k].rows;
-            latent[a.domain][(a.row, j)] - latent[b.domain][(b.row, j)]
-        })
+        let latent = [0, 1]
+            .map(|domain| place.projections[domain].transpose() * self.domains[domain].transpose());
+        let mut differences = Mat::zeros(place.metric.nrows(), self.pairs.len());
+        for (column, pair) in differences.col_iter_mut().zip(self.pairs) {
+            let [a, b] = pair.rows.map(|row| latent[row.domain].col(row.row));
+            for (difference, (a, b)) in column.iter_mut().zip(a.iter().zip(b.iter())) {
+                *difference = a - b;
+            }
+        }
+        differences
     }
 
     /// (z - z')ᵀ M (z - z') of each pair, and M (z - z').
     fn distances(&self, place: &Place, differences: &Mat<f64>) -> (Vec<f64>, Mat<f64>) {
-        let turned = differences * &place.metric;
-        let distances = (0..self.pairs.len())
-            .map(|k| {
-                let (a, b) = (differences.row(k), turned.row(k));
-                a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
-            })
+        let turned = &place.metric * differences;
+        let distances = differences
+            .col_iter()
+            .zip(turned.col_iter())
+            .map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum())
             .collect();
         (distances, turned)
     }
@@ -366,26 +376,26 @@ impl Space<'_> {
         let (distances, turned) = self.distances(place, &differences);
         let mut weighted = differences.clone();
         let mut pulls = [0, 1]
-            .map(|domain| Mat::<f64>::zeros(self.domains[domain].nrows(), place.metric.nrows()));
+            .map(|domain| Mat::<f64>::zeros(place.metric.nrows(), self.domains[domain].nrows()));
         for (k, pair) in self.pairs.iter().enumerate() {
             let margin = pair.sign * (distances[k] - 1.0);
             let force = pair.sign / (1.0 + (-margin).exp()) / self.pairs.len() as f64;
-            let [a, b] = pair.rows;
-            for j in 0..place.metric.nrows() {
-                weighted[(k, j)] *= force;
-                let pull = 2.0 * force * turned[(k, j)];
-                pulls[a.domain][(a.row, j)] += pull;
-                pulls[b.domain][(b.row, j)] -= pull;
+            weighted.col_mut(k).iter_mut().for_each(|x| *x *= force);
+            for (row, side) in pair.rows.iter().zip([2.0, -2.0]) {
+                let pull = pulls[row.domain].col_mut(row.row);
+                for (pull, turned) in pull.iter_mut().zip(turned.col(k).iter()) {
+                    *pull += side * force * turned;
+                }
             }
         }
         let (inverse_metric, _) = inverse(&place.metric)?;
         let unit = Mat::<f64>::identity(place.metric.nrows(), place.metric.nrows());
         let metric =
-            differences.transpose() * weighted + (unit - inverse_metric) * faer::Scale(1.0 / q);
+            differences * weighted.transpose() + (unit - inverse_metric) * faer::Scale(1.0 / q);
         let latent = self.latent_covariances(place);
         let (both, _) = inverse(&(&latent[0] + &latent[1]))?;
         let mut projections =
-            [0, 1].map(|domain| self.domains[domain].transpose() * &pulls[domain]);
+            [0, 1].map(|domain| self.domains[domain].transpose() * pulls[domain].transpose());
         for domain in 0..2 {
             let (own, _) = inverse(&latent[domain])?;
             let turn = &both - own * faer::Scale(0.5);

@@ -29,7 +29,7 @@
 
 use faer::Mat;
 
-use super::features::{Parts, Standard, flat, principal, stacked};
+use super::features::{Parts, Standard, flat, on_one_thread, principal, stacked};
 use super::svm::{Training, decide, dot};
 use super::{Baseline, Problem};
 use crate::error::Result;
@@ -54,42 +54,46 @@ impl Baseline for Mmdt {
     }
 
     fn predict(&self, problem: &Problem, _seed: u64) -> Result<Vec<usize>> {
-        let mut parts = Parts::of(problem, self.name())?.unit_rows();
-        Standard::of(&parts.source).apply(&mut parts.source);
-        let standard = Standard::of(&parts.target);
-        standard.apply(&mut parts.target);
-        standard.apply(&mut parts.test);
-        let basis = principal(&stacked(&[&parts.source, &parts.target]), DIMENSIONS)?;
-        let reduced = |rows: &Mat<f64>| flat(&(rows * &basis), Some(1.0));
-        let (source, target) = (reduced(&parts.source), reduced(&parts.target));
-        let d = basis.ncols() + 1;
-
-        let classes = &problem.target.class;
-        let class = [&problem.source.class[..], classes].concat();
-        let mut cost = vec![SOURCE_COST; problem.source.class.len()];
-        cost.resize(class.len(), TARGET_COST);
-        let mut mapped = target.clone();
-        let mut scorer = Mat::zeros(problem.classes, d);
-        for _ in 0..ROUNDS {
-            let machines = Training {
-                values: &[&source[..], &mapped].concat(),
-                features: d,
-                class: &class,
-                cost: &cost,
-            }
-            .weights(problem.classes);
-            // W = I + Θᵀ V.
-            let v = map(&machines, &target, classes);
-            let shift = machines.transpose() * &v;
-            for (row, mapped) in target.chunks_exact(d).zip(mapped.chunks_exact_mut(d)) {
-                for a in 0..d {
-                    mapped[a] = row[a] + (0..d).map(|b| shift[(a, b)] * row[b]).sum::<f64>();
-                }
-            }
-            scorer = &machines + &machines * &shift;
-        }
-        Ok(decide(&scorer, &reduced(&parts.test)))
+        on_one_thread(self.name(), || run(problem, self.name()))
     }
+}
+
+fn run(problem: &Problem, name: &str) -> Result<Vec<usize>> {
+    let mut parts = Parts::of(problem, name)?.unit_rows();
+    Standard::of(&parts.source).apply(&mut parts.source);
+    let standard = Standard::of(&parts.target);
+    standard.apply(&mut parts.target);
+    standard.apply(&mut parts.test);
+    let basis = principal(&stacked(&[&parts.source, &parts.target]), DIMENSIONS)?;
+    let reduced = |rows: &Mat<f64>| flat(&(rows * &basis), Some(1.0));
+    let (source, target) = (reduced(&parts.source), reduced(&parts.target));
+    let d = basis.ncols() + 1;
+
+    let classes = &problem.target.class;
+    let class = [&problem.source.class[..], classes].concat();
+    let mut cost = vec![SOURCE_COST; problem.source.class.len()];
+    cost.resize(class.len(), TARGET_COST);
+    let mut mapped = target.clone();
+    let mut scorer = Mat::zeros(problem.classes, d);
+    for _ in 0..ROUNDS {
+        let machines = Training {
+            values: &[&source[..], &mapped].concat(),
+            features: d,
+            class: &class,
+            cost: &cost,
+        }
+        .weights(problem.classes);
+        // W = I + Θᵀ V.
+        let v = map(&machines, &target, classes);
+        let shift = machines.transpose() * &v;
+        for (row, mapped) in target.chunks_exact(d).zip(mapped.chunks_exact_mut(d)) {
+            for a in 0..d {
+                mapped[a] = row[a] + (0..d).map(|b| shift[(a, b)] * row[b]).sum::<f64>();
+            }
+        }
+        scorer = &machines + &machines * &shift;
+    }
+    Ok(decide(&scorer, &reduced(&parts.test)))
 }
 
 /// V of the map W = I + ΘᵀV for machines Θ (m x d) and rows of the target.
