@@ -397,7 +397,7 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// How alike the class differences of each other task are to the target's ([`crate::relatedness`]).
+    /// How alike the class differences of each other task are to the target's ([`crate::relatedness()`]).
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
         let cells = self.cells();
         let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target);
