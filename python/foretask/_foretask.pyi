@@ -9,6 +9,18 @@ from numpy.typing import NDArray
 from ._choices import Choices
 from ._data import Samples
 
+__all__ = [
+    "Forecast",
+    "Model",
+    "Statistics",
+    "fit",
+    "fit_statistics",
+    "forecast",
+    "learning_curve",
+    "source_values",
+    "__version__",
+]
+
 __version__: str
 
 @final
