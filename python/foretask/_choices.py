@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._data import Names, name_of
+from ._data import Names
 
 WORDS = {
     "rule": ("auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"),
@@ -122,6 +122,3 @@ def _number(name: str, value: Any) -> float:
     if isinstance(value, bool | str) or not isinstance(value, numbers.Real | np.number):
         raise ValueError(f"{name} must be a number; got {value!r}")
     return float(value)
-
-
-__all__ = ["Choices", "by_class", "choose", "name_of"]
