@@ -7,6 +7,7 @@ use crate::forecast::Stakes;
 use crate::rules::Ties;
 use crate::rules::false_alarm::Tail;
 use crate::solve::Scaling;
+use crate::solve::path::GridPoint;
 use crate::theory::covariance::Estimate;
 
 /// How responses become a class.
@@ -69,6 +70,25 @@ pub enum Labels {
     Classical,
     /// The target's own labels, nothing shared.
     Alone,
+    /// The same labels in all tasks and one weight vector for all (γ = 0), each task centred and scaled by
+    /// itself.
+    Pooled,
+}
+
+impl Labels {
+    /// Whether label scores are known before any data are seen.
+    pub(crate) fn are_classical(self) -> bool {
+        matches!(self, Self::Classical | Self::Alone | Self::Pooled)
+    }
+
+    /// Whether a coupling is one for labels of this name, where there are other tasks.
+    pub(crate) fn allow(self, point: GridPoint) -> bool {
+        match self {
+            Self::Alone => point.shared == 0.0,
+            Self::Pooled => point.source == 0.0 && point.target == 0.0,
+            _ => true,
+        }
+    }
 }
 
 /// Where moments and forecast come from.
@@ -223,17 +243,17 @@ impl Settings {
         let Some((lambda, gamma)) = &self.coupling else {
             return Ok(None);
         };
-        // The target alone shares nothing, whatever λ is.
-        let lambda = if self.labels == Labels::Alone {
-            0.0
-        } else {
-            *lambda
+        // The target alone shares nothing, whatever λ is; pooled tasks do not differ, whatever γ is.
+        let (lambda, gamma) = match self.labels {
+            Labels::Alone => (0.0, gamma.clone()),
+            Labels::Pooled => (*lambda, vec![0.0; gamma.len()]),
+            _ => (*lambda, gamma.clone()),
         };
         let tasks = cells.tasks().len();
         let coupling = if let [gamma] = gamma.as_slice() {
             Coupling::uniform(lambda, *gamma, tasks)
         } else {
-            Coupling::new(lambda, gamma.clone())
+            Coupling::new(lambda, gamma)
         }?;
         coupling.check(tasks)?;
         Ok(Some(coupling))

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use crate::cells::Cells;
 use crate::error::Result;
 use crate::rules::families::{Candidate, Family, Samples};
+use crate::settings::Labels;
 use crate::solve::path::{Fitted, Grid, GridPoint, Reduced};
 use crate::tasks::classes_in_order;
 
@@ -124,7 +125,7 @@ impl Tournament {
             }
             self.fitted.push(fitted);
         }
-        // Each family's best stays, so that a family can always be asked for by name.
+        // The best of each family stays, and the best of pooled tasks, so that they can be asked for by name.
         let best = self
             .entries
             .iter()
@@ -137,10 +138,20 @@ impl Tournament {
                 .map(|e| e.press)
                 .fold(f64::INFINITY, f64::min)
         });
+        let pooled = |entry: &Entry| {
+            entry.candidate.family == Family::Classical && Labels::Pooled.allow(entry.point)
+        };
+        let best_pooled = self
+            .entries
+            .iter()
+            .filter(|entry| pooled(entry))
+            .map(|entry| entry.press)
+            .fold(f64::INFINITY, f64::min);
         let strength = 0.5 * exponent(self.class.len(), self.classes);
         self.entries.retain(|entry| {
             strength * (ln(entry.press) - ln(best)) < HOPELESS
                 || entry.press <= best_of[entry.candidate.family as usize]
+                || pooled(entry) && entry.press <= best_pooled
         });
         let mut needed = vec![false; self.fitted.len()];
         self.entries

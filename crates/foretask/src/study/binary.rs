@@ -31,14 +31,18 @@ impl Roads<'_, '_> {
         coupling: Option<Coupling>,
     ) -> Result<Outcome> {
         let class = self.class();
-        let wanted = match self.settings.labels {
-            Labels::Classical => Some(Family::Classical),
+        let labels = self.settings.labels;
+        let wanted = match labels {
+            Labels::Classical | Labels::Pooled => Some(Family::Classical),
             Labels::Alone => Some(Family::Alone),
             _ => None,
         };
         // Without sources the classical labels are the target's own.
         let found = tournament
-            .best(|entry| wanted.is_none_or(|family| entry.candidate.family == family))
+            .best(|entry| {
+                labels.allow(entry.point)
+                    && wanted.is_none_or(|family| entry.candidate.family == family)
+            })
             .or_else(|| tournament.best(|entry| entry.candidate.family == Family::Alone));
         let Some(best) = found else {
             return Err(Error::Setting {
@@ -64,7 +68,7 @@ impl Roads<'_, '_> {
             return Ok(outcome);
         }
         let fitted = &tournament.fitted[tournament.entries[best].fitted];
-        let fixed = matches!(self.settings.labels, Labels::Classical | Labels::Alone);
+        let fixed = labels.are_classical();
         let theory = match self.settings.evidence {
             Evidence::Auto if !fixed => Some(self.knowledge.moments(&coupling, self.target)?),
             _ => None,
@@ -124,7 +128,7 @@ impl Roads<'_, '_> {
         let weights = two(&self.stakes.weights());
         let test = self.null.zip(self.settings.false_alarm.as_ref());
         let label_scores = match (self.settings.labels, test) {
-            (Labels::Classical, _) => classical_labels(self.cells(), self.target),
+            (Labels::Classical | Labels::Pooled, _) => classical_labels(self.cells(), self.target),
             (Labels::Alone, _) => alone_labels(self.cells(), self.target),
             (_, Some((null, test))) => {
                 false_alarm::optimal_labels(moments, null, test.rate, noise).label_scores
@@ -221,10 +225,9 @@ impl Roads<'_, '_> {
     /// Labels, threshold and forecast from the theory, before anything is trained.
     pub(super) fn foretold_binary(&self, coupling: Option<Coupling>) -> Result<Outcome> {
         let weights = two(&self.stakes.weights());
-        let alone = self.settings.labels == Labels::Alone;
         let coupling = match coupling {
             Some(coupling) => coupling,
-            None => self.cheapest(alone, &|_| {}, |coupling| {
+            None => self.cheapest(self.settings.labels, &|_| {}, |coupling| {
                 let (rule, law) = self.foretell_binary(self.knowledge.guide(), coupling)?;
                 let errors = law.errors(rule.threshold);
                 Ok(match self.null {
@@ -314,14 +317,15 @@ impl Roads<'_, '_> {
     /// The coupling of the grid with the least cost.
     pub(super) fn cheapest(
         &self,
-        alone: bool,
+        labels: Labels,
         progress: &dyn Fn(f64),
         cost: impl Fn(&Coupling) -> Result<f64>,
     ) -> Result<Coupling> {
-        let points: Vec<_> = Grid::default_for(self.cells().tasks().len())
+        let tasks = self.cells().tasks().len();
+        let points: Vec<_> = Grid::default_for(tasks)
             .points()
             .into_iter()
-            .filter(|point| !alone || point.shared == 0.0)
+            .filter(|&point| tasks == 1 || labels.allow(point))
             .collect();
         let mut best: Option<(f64, Coupling)> = None;
         for (done, point) in points.iter().enumerate() {

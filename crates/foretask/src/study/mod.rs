@@ -32,11 +32,12 @@ use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, Stakes};
+use crate::forecast::{Forecast, Stakes, temperature};
 use crate::model::{Decision, Description, Model};
 use crate::relatedness::likeness;
 use crate::rules::families::Family;
-use crate::settings::{Labels, RuleName, Settings};
+use crate::settings::{Evidence, Labels, RuleName, Settings};
+use crate::solve::Scaling;
 use crate::solve::path::GridPoint;
 use crate::statistics::Statistics;
 use crate::tasks::classes_in_order;
@@ -80,6 +81,15 @@ pub struct CandidateWeight {
     pub weight: f64,
     /// The share of the label variance that its leave-one-out scores miss.
     pub press: f64,
+}
+
+/// The target's training samples, class by class and within a class in the order of their rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// The class of each.
+    pub class: Vec<usize>,
+    /// Probabilities of the classes (n_t x m), where classes have the priors of use.
+    pub probabilities: Mat<f64>,
 }
 
 /// A rule with its forecast, for one target.
@@ -202,13 +212,43 @@ impl<'a> Study<'a> {
         settings: &Settings,
         progress: &dyn Fn(f64),
     ) -> Result<Self> {
+        let mut studies = Self::each(data, std::slice::from_ref(settings), progress)?;
+        let missing = || Error::NoTarget { known: Vec::new() };
+        studies.pop().ok_or_else(missing)
+    }
+
+    /// Several settings on the same data. Each study is the very one that [`Study::new`] gives for its
+    /// settings, but fits at the same couplings, be it one or the whole grid, are made once.
+    ///
+    /// ```
+    /// use foretask::{Labels, Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let task: Vec<&str> = (0..40).map(|i| if i < 20 { "amazon" } else { "webcam" }).collect();
+    /// # let class: Vec<&str> = (0..40).map(|i| if i % 2 == 0 { "bike" } else { "mug" }).collect();
+    /// let tasks = Tasks::new(Rows::row_major(&values, 3)?, &task, &class)?;
+    /// let with = |labels| Settings { target: Some("webcam".into()), labels, ..Settings::default() };
+    /// let settings = [Labels::Auto, Labels::Alone, Labels::Pooled].map(with);
+    /// for study in Study::each(&tasks, &settings, &|_| {})? {
+    ///     println!("{:?}: {:.1} %", study.rule().labels, 100.0 * study.forecast().error);
+    /// }
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Study::new`], for any of the settings.
+    pub fn each(
+        data: impl Into<Statistics<'a>>,
+        settings: &[Settings],
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Self>> {
         progress(0.0);
         let statistics = data.into();
         statistics.check()?;
-        let target = settings.target(statistics.cells())?;
-        let mut studies = Self::of_targets(statistics, settings, &[target], progress)?;
-        let missing = || Error::NoTarget { known: Vec::new() };
-        studies.pop().ok_or_else(missing)
+        let plans = settings
+            .iter()
+            .map(|settings| Plan::new(settings.clone(), statistics.cells()))
+            .collect::<Result<Vec<_>>>()?;
+        Self::of_plans(&statistics, plans, progress)
     }
 
     /// Every task with at least two classes as the target in turn; the others are sources only.
@@ -250,76 +290,103 @@ impl<'a> Study<'a> {
                 class: task.classes.first().cloned().unwrap_or_default(),
             });
         }
-        Self::of_targets(statistics, settings, &targets, progress)
-    }
-
-    /// One study per target (ascending).
-    fn of_targets(
-        statistics: Statistics<'a>,
-        settings: &Settings,
-        targets: &[usize],
-        progress: &dyn Fn(f64),
-    ) -> Result<Vec<Self>> {
-        let cells = statistics.cells().clone();
         let plans = targets
             .iter()
             .map(|&target| {
                 let settings = Settings {
-                    target: Some(cells.tasks()[target].name.clone()),
+                    target: Some(tasks[target].name.clone()),
                     ..settings.clone()
                 };
-                settings.target(&cells)?;
-                let stakes = settings.stakes(&cells, target)?;
-                let null = settings.null(&cells, target)?;
-                Ok((settings, stakes, null))
+                Plan::new(settings, statistics.cells())
             })
             .collect::<Result<Vec<_>>>()?;
-        let coupling = settings.coupling(&cells)?;
-        let ground = Arc::new(Ground::new(statistics, settings.scaling));
-        let knowledge = Arc::new(Knowledge::new(settings.evidence, &ground)?);
+        Self::of_plans(&statistics, plans, progress)
+    }
 
-        // What is left for each target by itself: all of the theory, and pairs, which are as much work
-        // again as the grid.
-        let shared = match (settings.evidence.is_theory(), settings.rule) {
-            (true, _) => 0.0,
-            (false, RuleName::OneVsOne) => 0.5,
-            (false, _) => 1.0,
-        };
-        let tournaments: Vec<Option<Tournament>> = if settings.evidence.is_theory() {
-            targets.iter().map(|_| None).collect()
-        } else {
-            let done = |share: f64| progress(shared * share);
-            let run = ground.tournaments(targets, coupling.as_ref(), &done)?;
-            run.into_iter().map(Some).collect()
-        };
-        let count = targets.len() as f64;
-        let mut studies = Vec::with_capacity(targets.len());
-        for ((&target, plan), tournament) in targets.iter().zip(plans).zip(tournaments) {
-            let (settings, stakes, null) = plan;
-            let roads = Roads {
-                ground: &ground,
-                knowledge: &knowledge,
-                settings: &settings,
-                target,
-                stakes: &stakes,
-                null,
+    /// One study per plan, in their order; plans that need the same fits one after the other.
+    fn of_plans(
+        statistics: &Statistics<'a>,
+        plans: Vec<Plan>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Self>> {
+        let mut grounds: Vec<Arc<Ground<'a>>> = Vec::new();
+        let mut known: Vec<(Evidence, Scaling, Arc<Knowledge>)> = Vec::new();
+        let groups = Plan::groups(&plans);
+        let mut studies: Vec<(usize, Self)> = Vec::with_capacity(plans.len());
+        for (number, group) in groups.iter().enumerate() {
+            let progress = |share: f64| progress((number as f64 + share) / groups.len() as f64);
+            let first = &plans[group[0]];
+            let scaling = first.settings.scaling;
+            let ground = match grounds.iter().find(|ground| ground.scaling == scaling) {
+                Some(ground) => ground.clone(),
+                None => {
+                    grounds.push(Arc::new(Ground::new(statistics.clone(), scaling)));
+                    grounds[grounds.len() - 1].clone()
+                }
             };
-            let before = studies.len() as f64;
-            let outcome = roads.outcome(tournament, coupling.clone(), &|share| {
-                progress(shared + (1.0 - shared) * (before + share) / count);
-            })?;
-            studies.push(Self {
-                ground: ground.clone(),
-                knowledge: knowledge.clone(),
-                settings,
-                target,
-                stakes,
-                null,
-                outcome,
-            });
+            let mut targets: Vec<usize> = group.iter().map(|&plan| plans[plan].target).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            let theory = first.settings.evidence.is_theory();
+            // What is left for each plan by itself: all of the theory, and pairs, which are as much work
+            // again as the grid.
+            let pairs = |&plan: &usize| plans[plan].settings.rule == RuleName::OneVsOne;
+            let shared = match (theory, group.iter().any(pairs)) {
+                (true, _) => 0.0,
+                (false, true) => 0.5,
+                (false, false) => 1.0,
+            };
+            let tournaments = match theory {
+                true => Vec::new(),
+                false => {
+                    let done = |share: f64| progress(shared * share);
+                    ground.tournaments(&targets, first.coupling.as_ref(), &done)?
+                }
+            };
+            for (before, &index) in group.iter().enumerate() {
+                let plan = &plans[index];
+                let Settings { evidence, .. } = plan.settings;
+                let same = |(e, s, _): &&(Evidence, Scaling, _)| (*e, *s) == (evidence, scaling);
+                let knowledge = match known.iter().find(same) {
+                    Some((.., knowledge)) => knowledge.clone(),
+                    None => {
+                        let new = Arc::new(Knowledge::new(evidence, &ground)?);
+                        known.push((evidence, scaling, new.clone()));
+                        new
+                    }
+                };
+                let tournament = targets
+                    .iter()
+                    .zip(&tournaments)
+                    .find(|(target, _)| **target == plan.target)
+                    .map(|(_, tournament)| tournament);
+                let roads = Roads {
+                    ground: &ground,
+                    knowledge: &knowledge,
+                    settings: &plan.settings,
+                    target: plan.target,
+                    stakes: &plan.stakes,
+                    null: plan.null,
+                };
+                let outcome = roads.outcome(tournament, plan.coupling.clone(), &|share| {
+                    let done = (before as f64 + share) / group.len() as f64;
+                    progress(shared + (1.0 - shared) * done);
+                })?;
+                let study = Self {
+                    ground: ground.clone(),
+                    knowledge,
+                    settings: plan.settings.clone(),
+                    target: plan.target,
+                    stakes: plan.stakes.clone(),
+                    null: plan.null,
+                    outcome,
+                };
+                studies.push((index, study));
+            }
         }
         progress(1.0);
-        Ok(studies)
+        studies.sort_by_key(|(index, _)| *index);
+        Ok(studies.into_iter().map(|(_, study)| study).collect())
     }
 
     /// What the rule will do on new data.
@@ -340,6 +407,28 @@ impl<'a> Study<'a> {
     /// The target, as an index of [`Study::cells`].
     pub fn target(&self) -> usize {
         self.target
+    }
+
+    /// What the target's own samples would be taken for by rules that each had no say in: the forecast is
+    /// made of these. None from the theory, which looks at no sample.
+    ///
+    /// One-versus-one votes have no probabilities of this kind beyond a softmax of the votes.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        let scores = self.outcome.scores.as_ref()?;
+        let class = classes_in_order(&self.cells().tasks()[self.target]);
+        let slope = temperature(scores, &class);
+        let mut probabilities = Mat::zeros(scores.nrows(), scores.ncols());
+        for l in 0..scores.nrows() {
+            let logit = |c: usize| slope * scores[(l, c)] + self.stakes.shift(c);
+            let own = crate::forecast::probabilities((0..scores.ncols()).map(logit).collect());
+            for (c, probability) in own.into_iter().enumerate() {
+                probabilities[(l, c)] = probability;
+            }
+        }
+        Some(LeftOut {
+            class,
+            probabilities,
+        })
     }
 
     /// Folds the rule into a model.
@@ -410,6 +499,49 @@ impl<'a> Study<'a> {
     }
 }
 
+/// Settings that were found to fit the data.
+struct Plan {
+    settings: Settings,
+    target: usize,
+    stakes: Stakes,
+    null: Option<usize>,
+    coupling: Option<Coupling>,
+}
+
+impl Plan {
+    fn new(settings: Settings, cells: &Cells) -> Result<Self> {
+        let target = settings.target(cells)?;
+        Ok(Self {
+            target,
+            stakes: settings.stakes(cells, target)?,
+            null: settings.null(cells, target)?,
+            coupling: settings.coupling(cells)?,
+            settings,
+        })
+    }
+
+    /// Whether both stand on the same fits, or both on none.
+    fn has_the_fits_of(&self, other: &Self) -> bool {
+        let theory = |plan: &Self| plan.settings.evidence.is_theory();
+        self.settings.scaling == other.settings.scaling
+            && theory(self) == theory(other)
+            && (theory(self) || self.coupling == other.coupling)
+    }
+
+    /// The indices of plans with the same fits.
+    fn groups(plans: &[Self]) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (index, plan) in plans.iter().enumerate() {
+            let same = |group: &&mut Vec<usize>| plans[group[0]].has_the_fits_of(plan);
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(index),
+                None => groups.push(vec![index]),
+            }
+        }
+        groups
+    }
+}
+
 /// What all roads share.
 struct Roads<'s, 'a> {
     ground: &'s Ground<'a>,
@@ -424,7 +556,7 @@ impl Roads<'_, '_> {
     /// By the road that the settings name. There is no tournament where a theory decides.
     fn outcome(
         &self,
-        tournament: Option<Tournament>,
+        tournament: Option<&Tournament>,
         coupling: Option<Coupling>,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
@@ -446,12 +578,10 @@ impl Roads<'_, '_> {
             };
         };
         match (rule, labels) {
-            (RuleName::Auto, Labels::Auto) => self.averaged(&tournament, coupling),
-            (RuleName::Auto, Labels::Classical | Labels::Alone) => {
-                self.named(&tournament, coupling)
-            }
-            _ if one_score => self.named(&tournament, coupling),
-            _ => self.ruled(kind, &tournament, coupling, progress),
+            (RuleName::Auto, Labels::Auto) => self.averaged(tournament, coupling),
+            (RuleName::Auto, labels) if labels.are_classical() => self.named(tournament, coupling),
+            _ if one_score => self.named(tournament, coupling),
+            _ => self.ruled(kind, tournament, coupling, progress),
         }
     }
 

@@ -309,7 +309,7 @@ impl<'a> Roads<'_, 'a> {
         let inside = system
             .leave_one_out_of(&rows, pair.target)
             .stratified(&pair.tasks);
-        let inside = match kind.is_classical() {
+        let inside = match kind.labels.are_classical() {
             true => inside.mass_corrected(&pair.tasks),
             false => inside,
         }
@@ -343,7 +343,7 @@ impl<'a> Roads<'_, 'a> {
         let chosen = rows(&fitted.responses, samples);
         let class: Vec<usize> = samples.iter().map(|&l| fitted.second[l]).collect();
         let moments = match &fitted.theory {
-            Some(theory) if !kind.is_classical() => {
+            Some(theory) if !kind.labels.are_classical() => {
                 Moments::shrunk(chosen.as_ref(), &class, theory)
             }
             _ => Moments::leave_one_out(chosen.as_ref(), &class, 2),
@@ -361,7 +361,7 @@ fn pair_score(
     weights: [f64; 2],
     noise: f64,
 ) -> PairScore {
-    if kind.is_classical() {
+    if kind.labels.are_classical() {
         let labels = pair.side.iter().map(|&side| 1.0 - 2.0 * side as f64);
         PairScore::of_labels(labels.collect(), moments, weights, noise)
     } else {

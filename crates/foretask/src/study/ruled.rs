@@ -14,7 +14,6 @@ use crate::forecast::{Forecast, Stakes, argmax, from_draws, from_scores, tempera
 use crate::gaussian;
 use crate::model::Decision;
 use crate::moments::{Moments, centre_noise};
-use crate::rules::families::Family;
 use crate::rules::{Discriminant, Form, bayes, one_hot, one_vs_all};
 use crate::settings::{Evidence, Labels, RuleName};
 use crate::solve::correct_mass;
@@ -42,14 +41,10 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    pub(super) fn is_classical(self) -> bool {
-        matches!(self.labels, Labels::Classical | Labels::Alone)
-    }
-
     /// Whether responses may be corrected for the mass of the sample left out. That uses the sample's own
     /// label, which anything that fits the columns freely could read off (RECIPE S3).
     fn keeps_columns(self) -> bool {
-        self.is_classical() && self.rule != RuleName::Bayes
+        self.labels.are_classical() && self.rule != RuleName::Bayes
     }
 
     /// Whether class scores are log-posteriors of the moments they were learned from.
@@ -90,9 +85,9 @@ impl Roads<'_, '_> {
         coupling: Option<Coupling>,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
-        let alone = kind.labels == Labels::Alone;
         let best = tournament
-            .best(|entry| !alone || entry.candidate.family == Family::Alone)
+            .best(|entry| kind.labels.allow(entry.point))
+            .or_else(|| tournament.best(|_| true))
             .unwrap_or(0);
         let given = coupling.is_some();
         let coupling = match coupling {
@@ -122,7 +117,7 @@ impl Roads<'_, '_> {
     /// The rule that moments lead to; `priors` are those of the samples that the moments speak of.
     fn learn(&self, kind: Kind, moments: &Moments, priors: &[f64]) -> Discriminant {
         let (cells, target) = (self.cells(), self.target);
-        let classical = kind.is_classical();
+        let classical = kind.labels.are_classical();
         match kind.rule {
             RuleName::OneVsAll if classical => one_vs_all::classical(cells, target, moments),
             RuleName::OneVsAll => one_vs_all::minimax(moments, cells, target),
@@ -154,7 +149,7 @@ impl Roads<'_, '_> {
         if kind.keeps_columns() {
             correct_mass(&mut responses, &class, self.cells(), self.target);
         }
-        let shrink = self.settings.evidence == Evidence::Auto && !kind.is_classical();
+        let shrink = self.settings.evidence == Evidence::Auto && !kind.labels.are_classical();
         let theory = match shrink {
             true => Some(self.knowledge.moments(coupling, self.target)?),
             false => None,
@@ -256,7 +251,7 @@ impl Roads<'_, '_> {
     fn foretold_coupling(&self, kind: Kind, progress: &dyn Fn(f64)) -> Result<Coupling> {
         let stakes = as_in_use(self.stakes);
         let points = normal_points(self.cells().len(), FEW_DRAWS, self.classes());
-        self.cheapest(kind.labels == Labels::Alone, progress, |coupling| {
+        self.cheapest(kind.labels, progress, |coupling| {
             let moments = self.foretold_moments(self.knowledge.guide(), coupling)?;
             // Votes are costly to foretell; the rule they approximate is not.
             let kind = match kind.rule {
