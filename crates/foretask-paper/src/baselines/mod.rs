@@ -1,6 +1,8 @@
 //! What the paper compares with: methods that are given labelled rows of a source and of a target and decide
 //! for new rows of the target.
 //!
+//! The single-task and the pooled least-squares SVM are the library's (`Labels::Alone`, `Labels::Pooled`).
+//!
 //! To add one, implement [`Baseline`] in a file of its own here and list it in [`all`]: the Office tables run
 //! every baseline on every trial and print its mean and deviation beside the paper's row of the same
 //! [`Baseline::name`].
@@ -8,13 +10,11 @@
 mod cdls;
 mod features;
 mod ils;
-mod least_squares;
 mod mmdt;
 mod svm;
 
 pub use cdls::Cdls;
 pub use ils::Ils;
-pub use least_squares::{Pooled, SingleTask};
 pub use mmdt::Mmdt;
 
 use crate::error::Result;
@@ -59,13 +59,6 @@ pub trait Baseline: Sync {
 
 /// All baselines, in the order of the tables.
 pub fn all() -> Vec<Box<dyn Baseline>> {
-    let mut all: Vec<Box<dyn Baseline>> = vec![Box::new(SingleTask), Box::new(Pooled)];
-    all.extend(competitors());
-    all
-}
-
-/// The methods that the paper's tables compare with.
-fn competitors() -> Vec<Box<dyn Baseline>> {
     vec![
         Box::new(Mmdt),
         Box::new(Ils::unsupervised()),
@@ -137,7 +130,7 @@ mod tests {
         .weights(CLASSES);
         let alone = accuracy(&svm::decide(&machines, &problem.test), &truth);
         assert!(alone < 0.6, "source alone: {alone}");
-        for baseline in competitors() {
+        for baseline in all() {
             let found = accuracy(&baseline.predict(&problem, 3).unwrap(), &truth);
             assert!(found > 0.85, "{}: {found}", baseline.name());
         }
@@ -147,7 +140,7 @@ mod tests {
     fn the_same_problem_and_seed_give_the_same_answer_with_one_thread_and_with_many() {
         let (problem, _) = easy(8);
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        for baseline in competitors() {
+        for baseline in all() {
             let alone = pool(1).unwrap().install(|| baseline.predict(&problem, 3));
             let many = pool(4).unwrap().install(|| baseline.predict(&problem, 3));
             assert_eq!(alone.unwrap(), many.unwrap(), "{}", baseline.name());
@@ -157,7 +150,7 @@ mod tests {
     #[test]
     fn one_labelled_row_of_each_class_is_enough_to_beat_chance() {
         let (problem, truth) = easy(1);
-        for baseline in competitors() {
+        for baseline in all() {
             let found = accuracy(&baseline.predict(&problem, 3).unwrap(), &truth);
             assert!(found > 0.5, "{}: {found}", baseline.name());
         }
@@ -172,7 +165,7 @@ mod tests {
         unknown.source.class[0] = CLASSES;
         let mut short = problem.clone();
         short.source.values.pop();
-        for baseline in competitors() {
+        for baseline in all() {
             let error = |problem| baseline.predict(problem, 3).unwrap_err().to_string();
             let name = baseline.name();
             assert_eq!(
@@ -207,7 +200,7 @@ mod tests {
                 .for_each(|x| *x = 0.0);
             values[..FEATURES].fill(0.0);
         }
-        for baseline in competitors() {
+        for baseline in all() {
             let found = accuracy(&baseline.predict(&problem, 3).unwrap(), &truth);
             assert!(found > 0.8, "{}: {found}", baseline.name());
         }
@@ -217,7 +210,7 @@ mod tests {
     fn no_test_rows_no_classes() {
         let (mut problem, _) = easy(8);
         problem.test.clear();
-        for baseline in competitors() {
+        for baseline in all() {
             let decided = baseline.predict(&problem, 3);
             assert_eq!(decided.unwrap(), Vec::<usize>::new(), "{}", baseline.name());
         }

@@ -461,15 +461,7 @@ fn beats(
             }
         }
         let tasks = samples.tasks()?;
-        ROADS
-            .iter()
-            .map(|road| {
-                rates_of(road)
-                    .iter()
-                    .map(|&rate| examine(&tasks, road, rate, &examined))
-                    .collect::<Result<Vec<_>>>()
-            })
-            .collect::<Result<Vec<_>>>()
+        examine(&tasks, &examined)
     })?;
     let mut table = Table::new(
         "MIT-BIH: share in %",
@@ -579,15 +571,27 @@ fn rates_of(road: &(&str, Labels, Evidence, bool)) -> &'static [f64] {
     }
 }
 
-fn examine(
-    tasks: &Tasks<'_>,
-    &(_, labels, evidence, fixed): &(&str, Labels, Evidence, bool),
-    rate: f64,
-    examined: &Samples,
-) -> Result<Tested> {
-    // Tasks are in the order of their names: source, target.
-    let coupling = fixed.then(|| (100.0, vec![1000.0, 100.0]));
-    let study = Study::new(tasks, &settings(labels, coupling, evidence, rate))?;
+/// Every road at each of its rates.
+fn examine(tasks: &Tasks<'_>, examined: &Samples) -> Result<Vec<Vec<Tested>>> {
+    let mut asked = Vec::new();
+    for road in &ROADS {
+        let &(_, labels, evidence, fixed) = road;
+        // Tasks are in the order of their names: source, target.
+        let coupling = fixed.then(|| (100.0, vec![1000.0, 100.0]));
+        let at = |&rate| settings(labels, coupling.clone(), evidence, rate);
+        asked.extend(rates_of(road).iter().map(at));
+    }
+    let mut studies = Study::each(tasks, &asked, &|_| {})?.into_iter();
+    ROADS
+        .iter()
+        .map(|road| {
+            let own = studies.by_ref().take(rates_of(road).len());
+            own.map(|study| tested(&study, examined)).collect()
+        })
+        .collect()
+}
+
+fn tested(study: &Study<'_>, examined: &Samples) -> Result<Tested> {
     let decided = study.model()?.predict(examined.rows()?)?;
     let share = |class: usize| {
         let (mut all, mut wrong) = (0.0_f64, 0.0);
@@ -602,6 +606,6 @@ fn examine(
     Ok(Tested {
         false_alarms: share(0),
         missed: share(1),
-        foretold_missed: foretold_missed(&study),
+        foretold_missed: foretold_missed(study),
     })
 }

@@ -242,22 +242,23 @@ impl Roads<'_, '_> {
             ScoreLaw::new(moments, &rule.label_scores, 1.0).errors(rule.threshold)
         };
         let error = weighted(&self.stakes.priors, &errors);
-        let interval = self.foretold_interval(error, &coupling, &|moments| {
+        let ends = self.foretold_ends(&coupling)?;
+        let interval = self.foretold_interval(error, &ends, &|moments| {
             weighted(&self.stakes.priors, &errors_of(moments))
-        })?;
+        });
         let test = match self.null.zip(self.settings.false_alarm.as_ref()) {
             Some((null, test)) => {
                 let class_interval = |c: usize| {
-                    self.foretold_interval(errors[c], &coupling, &|moments| errors_of(moments)[c])
+                    self.foretold_interval(errors[c], &ends, &|moments| errors_of(moments)[c])
                 };
-                let [low, high] = class_interval(1 - null)?;
+                let [low, high] = class_interval(1 - null);
                 // The null class lies where its n samples have it, give or take 1/√n deviations.
                 let samples = self
                     .cells()
                     .count(self.cells().of_task(self.target).start + null);
                 let shift = NORMAL_95 / (samples as f64).sqrt();
                 let at = upper_quantile(test.rate);
-                let [least, most] = class_interval(null)?;
+                let [least, most] = class_interval(null);
                 Some(TestForecast {
                     null,
                     requested: test.rate,
@@ -354,30 +355,34 @@ impl Roads<'_, '_> {
         Ok(self.rule_of(&moments, 1.0))
     }
 
-    /// From `of` of the moments if the target's classes were as much closer or farther apart as their
-    /// estimated distance is uncertain.
+    /// The moments if the target's classes were as much closer or farther apart as their estimated distance
+    /// is uncertain; none if it cannot be told from zero.
+    pub(super) fn foretold_ends(&self, coupling: &Coupling) -> Result<Vec<Moments>> {
+        let factors = self.knowledge.distance_factors(self.target);
+        let end = |factor| {
+            let stretched = self.knowledge.stretched(self.target, factor);
+            self.foretold_moments(&stretched, coupling)
+        };
+        factors.into_iter().map(end).collect()
+    }
+
+    /// From `value` to what it is at the ends.
     pub(super) fn foretold_interval(
         &self,
         value: f64,
-        coupling: &Coupling,
+        ends: &[Moments],
         of: &dyn Fn(&Moments) -> f64,
-    ) -> Result<[f64; 2]> {
-        let (mut low, mut high) = (value, value);
-        let factors = self.knowledge.distance_factors(self.target);
-        if factors.is_empty() {
-            return Ok(interval(
-                value,
-                self.cells().samples(self.target) as f64,
-                1.0,
-            ));
+    ) -> [f64; 2] {
+        if ends.is_empty() {
+            return interval(value, self.cells().samples(self.target) as f64, 1.0);
         }
-        for factor in factors {
-            let stretched = self.knowledge.stretched(self.target, factor);
-            let end = of(&self.foretold_moments(&stretched, coupling)?);
+        let (mut low, mut high) = (value, value);
+        for moments in ends {
+            let end = of(moments);
             low = low.min(end);
             high = high.max(end);
         }
-        Ok([low.max(0.0), high.min(1.0)])
+        [low.max(0.0), high.min(1.0)]
     }
 
     fn named_outcome(

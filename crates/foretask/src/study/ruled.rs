@@ -305,7 +305,8 @@ impl Roads<'_, '_> {
         let discriminant = self.learn(kind, &moments, &stakes.priors);
         let (slope, mut forecast) = self.forecast_by_draws(kind, &discriminant, &moments);
         let error_of = self.error_of_draws(&discriminant, slope, &moments, forecast.error);
-        forecast.interval = self.foretold_interval(forecast.error, coupling, &error_of)?;
+        let ends = self.foretold_ends(coupling)?;
+        forecast.interval = self.foretold_interval(forecast.error, &ends, &error_of);
         Ok(Tested {
             discriminant,
             slope,
