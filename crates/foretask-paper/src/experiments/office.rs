@@ -203,16 +203,24 @@ fn run(
     );
     report.set(
         BOTH,
-        "the class with the largest product of the two rules' probabilities; foretold by the products of training rows' probabilities by rules that each had no say in. Thought of after the test accuracies of its two parts on SURF had been seen in three trials",
+        "the class with the largest product of the two rules' probabilities; foretold by the products of training rows' probabilities by rules that each had no say in",
     );
     report.set(
         CHOSEN,
-        "of all these but single task and pooled the one with the least error foretold from the training rows, in every trial",
+        "of all these but tuned Bayes, single task and pooled the one with the least error foretold from the training rows, in every trial. Tuned Bayes is left out because the forecast of a rule fitted freely to leave-one-out responses is known to be optimistic (on SURF by two points); with it the choice had 75.1 %",
+    );
+    report.set(
+        "splits",
+        "a second set: the averaged rule and the choice were settled on while looking at test accuracies of a first set of 20 splits of SURF, on which the averaged rule had 76.0 %",
     );
     let others = baselines::all();
     let mut results: Vec<Vec<Trial>> = Vec::new();
     for (source, target) in PAIRS {
-        let part = format!("{} {}", report.name, pair_name((source, target)));
+        let part = format!(
+            "{} {}, second set",
+            report.name,
+            pair_name((source, target))
+        );
         report.seeded(&part);
         results.push(context.run(&part, trials, |random| {
             trial(&tables[source], &tables[target], random, &others)
@@ -402,7 +410,9 @@ fn trial(
         measured: right(&tested.decisions()),
         foretold: left_out.foretold(&class),
     };
-    let candidates = rules.iter().take(ours().count()).chain([&both]);
+    let candidates = RULES.iter().zip(&rules).take(ours().count());
+    let candidates = candidates.filter(|((name, ..), _)| *name != TUNED_BAYES);
+    let candidates = candidates.map(|(_, outcome)| outcome).chain([&both]);
     let chosen = candidates.fold(rules[0], |best, &rule| {
         if rule.foretold > best.foretold {
             rule
