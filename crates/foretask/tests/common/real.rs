@@ -169,7 +169,6 @@ impl Problem {
         Tasks::new(rows, &self.task, &self.class).unwrap()
     }
 
-
     /// How often a test sample of each class (row) is called each class (column).
     pub fn confusion(&self, model: &Model) -> Vec<Vec<usize>> {
         let rows = Rows::row_major(&self.test, self.features).unwrap();
