@@ -202,7 +202,7 @@ pub enum LabelChoice {
     Classical,
     /// The target only; the sources are not used
     Alone,
-    /// The same labels in every task and one rule for all of them; a given gamma is taken for 0
+    /// The same labels in every task and one set of weights for all of them; a given gamma is taken for 0
     Pooled,
 }
 
