@@ -13,7 +13,7 @@ from ._data import Names
 
 WORDS = {
     "rule": ("auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"),
-    "labels": ("auto", "optimal", "searched", "classical", "alone"),
+    "labels": ("auto", "optimal", "searched", "classical", "alone", "pooled"),
     "theory": (
         "auto",
         "isotropic",

@@ -47,8 +47,9 @@ class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
     rule : {"auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"}, \
 default="auto"
         How scores become a class. "auto" averages all ways to share and to label.
-    labels : {"auto", "optimal", "searched", "classical", "alone"}, default="auto"
-        The label values to train with: "classical" the same in every task, "alone" the target only.
+    labels : {"auto", "optimal", "searched", "classical", "alone", "pooled"}, default="auto"
+        The label values to train with: "classical" the same in every task, "alone" the target only,
+        "pooled" the same in every task and one set of weights for all (``gamma`` is taken for 0).
     theory : {"auto", "isotropic", "spherical", "pooled", "general", "ledoit-wolf", "sample", \
 "leave-one-out"}, default="auto"
         Where the forecast comes from. "auto" is leave-one-out, whatever the law of the features.

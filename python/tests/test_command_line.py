@@ -36,6 +36,7 @@ PROBLEMS = {
         {"rule": "one-vs-one", "ties": "first"},
         ["--rule", "one-vs-one", "--ties", "first"],
     ),
+    "pooled": (draw(10), {"labels": "pooled"}, ["--labels", "pooled"]),
     "coupling": (
         draw(7),
         {"lam": 2.0, "gamma": {"webcam": 1.0, "amazon": 0.5}},

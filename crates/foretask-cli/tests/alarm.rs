@@ -79,6 +79,8 @@ fn every_tail_and_theory_holds_the_rate() {
         &["--labels", "optimal"],
         &["--labels", "classical"],
         &["--labels", "alone", "--tail", "gaussian"],
+        &["--labels", "pooled"],
+        &["--labels", "pooled", "--theory", "isotropic"],
         &["--theory", "isotropic"],
         &["--theory", "spherical"],
         &["--theory", "pooled"],

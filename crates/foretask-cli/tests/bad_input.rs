@@ -140,6 +140,11 @@ fn settings_out_of_range_are_refused() {
     with(&["--lambda", "-1", "--gamma", "1"], &["lambda", "-1"]);
     with(&["--lambda", "nan", "--gamma", "1"], &["lambda"]);
     with(&["--lambda", "1", "--gamma", "1,2,3"], &["gamma", "2", "3"]);
+    let pooled = ["--labels", "pooled", "--lambda", "0", "--gamma", "1"];
+    with(
+        &pooled,
+        &["lambda is 0", "pooled labels take gamma for zero"],
+    );
     with(&["--prior", "cat=0.5"], &["prior", "'dog'"]);
     with(&["--prior", "cat=0.9,dog=0.9"], &["prior", "1.8"]);
     with(
@@ -331,7 +336,7 @@ fn constant_and_duplicated_features_work() {
         })
         .collect();
     folder.write("train.csv", &csv);
-    for labels in ["auto", "optimal", "classical", "alone"] {
+    for labels in ["auto", "optimal", "classical", "alone", "pooled"] {
         let fit = [
             "fit",
             "train.csv",
@@ -410,7 +415,7 @@ fn sources_with_one_class_or_foreign_classes_work() {
         .and(Rows::of("west", &["cow", "hen", "pig"], 8, 6))
         .and(Rows::of("up", &["cat", "cow"], 8, 7));
     folder.write("train.csv", rows.csv());
-    for labels in ["auto", "optimal", "classical", "alone"] {
+    for labels in ["auto", "optimal", "classical", "alone", "pooled"] {
         let common = ["--target", "north", "--labels", labels];
         let text = folder.stdout(&[&["forecast", "train.csv"], &common[..]].concat());
         assert!(text.contains("cannot be compared"), "{text}");

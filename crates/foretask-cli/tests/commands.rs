@@ -99,6 +99,8 @@ fn a_fixed_coupling_with_named_labels_has_labels_and_threshold() {
         ("optimal", "auto"),
         ("optimal", "isotropic"),
         ("alone", "leave-one-out"),
+        ("pooled", "auto"),
+        ("pooled", "isotropic"),
     ] {
         let report = folder.json(&[
             "forecast",
@@ -117,12 +119,18 @@ fn a_fixed_coupling_with_named_labels_has_labels_and_threshold() {
         ]);
         let alone = labels == "alone";
         assert_eq!(number(&report["lambda"]), if alone { 0.0 } else { 10.0 });
-        assert_eq!(report["gamma"], json!([1.0, 2.0]));
+        let gamma = if labels == "pooled" {
+            [0.0, 0.0]
+        } else {
+            [1.0, 2.0]
+        };
+        assert_eq!(report["gamma"], json!(gamma));
+        assert_eq!(report["labels"], labels);
         number(&report["threshold"]);
         let scores = &report["label_scores"];
         let sign = number(&scores["north"]["cat"]) - number(&scores["north"]["dog"]);
         assert!(sign > 0.0, "the first class has the larger label: {scores}");
-        if labels == "classical" {
+        if ["classical", "pooled"].contains(&labels) {
             let expected = json!({"cat": 1.0, "dog": -1.0});
             assert_eq!(scores, &json!({"north": expected, "south": expected}));
         }

@@ -119,7 +119,7 @@ fn every_rule_goes_the_whole_way() {
     for classes in [&THREE[..], &["cat", "dog"]] {
         let folder = tables(classes);
         for rule in RULES {
-            for labels in ["auto", "optimal", "classical", "alone"] {
+            for labels in ["auto", "optimal", "classical", "alone", "pooled"] {
                 let options = ["--rule", rule, "--labels", labels];
                 let report = whole_way(&folder, &options, classes);
                 // With all means known the error would be 5 and 7.5 %.

@@ -71,7 +71,7 @@ pub enum Labels {
     /// The target's own labels, nothing shared.
     Alone,
     /// The same labels in all tasks and one weight vector for all (γ = 0), each task centred and scaled by
-    /// itself.
+    /// itself. Of one task without a given coupling, the same as [`Labels::Alone`].
     Pooled,
 }
 
@@ -81,7 +81,7 @@ impl Labels {
         matches!(self, Self::Classical | Self::Alone | Self::Pooled)
     }
 
-    /// Whether a coupling is one for labels of this name, where there are other tasks.
+    /// Whether tasks may be coupled like this, where there are several.
     pub(crate) fn allow(self, point: GridPoint) -> bool {
         match self {
             Self::Alone => point.shared == 0.0,
@@ -151,7 +151,7 @@ pub struct Settings {
     /// The task to decide for; may be left out if there is only one.
     pub target: Option<String>,
     /// A fixed coupling, λ and γ (one for all tasks, or one per task in the order of their names);
-    /// chosen by leave-one-out otherwise.
+    /// chosen by leave-one-out otherwise. [`Labels::Alone`] takes λ for 0, [`Labels::Pooled`] γ.
     pub coupling: Option<(f64, Vec<f64>)>,
     /// How responses become a class.
     pub rule: RuleName,
@@ -243,19 +243,25 @@ impl Settings {
         let Some((lambda, gamma)) = &self.coupling else {
             return Ok(None);
         };
-        // The target alone shares nothing, whatever λ is; pooled tasks do not differ, whatever γ is.
-        let (lambda, gamma) = match self.labels {
-            Labels::Alone => (0.0, gamma.clone()),
-            Labels::Pooled => (*lambda, vec![0.0; gamma.len()]),
-            _ => (*lambda, gamma.clone()),
-        };
         let tasks = cells.tasks().len();
-        let coupling = if let [gamma] = gamma.as_slice() {
-            Coupling::uniform(lambda, *gamma, tasks)
-        } else {
-            Coupling::new(lambda, gamma)
+        let given = match gamma.as_slice() {
+            [gamma] => Coupling::uniform(*lambda, *gamma, tasks),
+            gamma => Coupling::new(*lambda, gamma.to_vec()),
         }?;
-        coupling.check(tasks)?;
+        given.check(tasks)?;
+        // The target alone shares nothing, whatever λ is; pooled tasks do not differ, whatever γ is.
+        let coupling = match self.labels {
+            Labels::Alone => Coupling::new(0.0, given.gamma().to_vec())?,
+            Labels::Pooled if *lambda == 0.0 => {
+                return Err(Error::Setting {
+                    setting: "lambda",
+                    value: lambda.to_string(),
+                    expected: "pooled labels take gamma for zero, so lambda must be more than zero",
+                });
+            }
+            Labels::Pooled => Coupling::uniform(*lambda, 0.0, tasks)?,
+            _ => given,
+        };
         Ok(Some(coupling))
     }
 

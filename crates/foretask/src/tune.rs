@@ -44,6 +44,15 @@ pub(crate) struct Entry {
     pub(crate) press: f64,
 }
 
+impl Entry {
+    /// Whether labels of this name may choose its coupling. Pooled tasks are chosen by the labels that they
+    /// are trained with; rules by name choose by whatever labels do best.
+    pub(crate) fn suits(&self, labels: Labels) -> bool {
+        labels.allow(self.point)
+            && (labels != Labels::Pooled || self.candidate.family == Family::Classical)
+    }
+}
+
 /// All candidates that matter, and the fits behind them.
 #[derive(Debug)]
 pub(crate) struct Tournament {
@@ -138,20 +147,17 @@ impl Tournament {
                 .map(|e| e.press)
                 .fold(f64::INFINITY, f64::min)
         });
-        let pooled = |entry: &Entry| {
-            entry.candidate.family == Family::Classical && Labels::Pooled.allow(entry.point)
-        };
         let best_pooled = self
             .entries
             .iter()
-            .filter(|entry| pooled(entry))
+            .filter(|entry| entry.suits(Labels::Pooled))
             .map(|entry| entry.press)
             .fold(f64::INFINITY, f64::min);
         let strength = 0.5 * exponent(self.class.len(), self.classes);
         self.entries.retain(|entry| {
             strength * (ln(entry.press) - ln(best)) < HOPELESS
                 || entry.press <= best_of[entry.candidate.family as usize]
-                || pooled(entry) && entry.press <= best_pooled
+                || entry.suits(Labels::Pooled) && entry.press <= best_pooled
         });
         let mut needed = vec![false; self.fitted.len()];
         self.entries

@@ -1,4 +1,5 @@
-//! All targets in one fit: each study is the one that its target gets alone, to the last bit.
+//! All targets in one fit, and several settings: each study is the one that its target and settings get
+//! alone, to the last bit.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a failure here is a failed test
 
@@ -9,7 +10,7 @@ use std::cell::RefCell;
 use common::Table;
 use common::generate::{cases, gaussian, problems};
 use foretask::{
-    Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, Study, Tail, Tasks,
+    Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Study, Tail, Tasks,
 };
 use proptest::prelude::*;
 
@@ -28,8 +29,21 @@ fn for_target(settings: &Settings, target: &str) -> Settings {
     }
 }
 
-/// Every study of `Study::all` is that of `Study::new`: rule, forecast and weights, and what it says
-/// of more labels and of other theories.
+/// Rule, forecast and weights, samples left out, and what is said of more labels and of other theories.
+#[track_caller]
+fn assert_same(study: &Study<'_>, alone: &Study<'_>, what: &Settings) {
+    let (actual, expected) = (study.model().unwrap(), alone.model().unwrap());
+    assert!(actual == expected, "{what:?}");
+    assert_eq!(study.left_out(), alone.left_out());
+    assert_eq!(
+        study.learning_curve(&[5, 50]).unwrap(),
+        alone.learning_curve(&[5, 50]).unwrap()
+    );
+    assert_eq!(study.theories().unwrap(), alone.theories().unwrap());
+    assert_eq!(study.relatedness(), alone.relatedness());
+}
+
+/// Every study of `Study::all` is that of `Study::new`.
 #[track_caller]
 fn assert_as_alone(tasks: &Tasks<'_>, settings: &Settings, expected: &[&str]) {
     let studies = Study::all(tasks, settings, &|_| {}).unwrap();
@@ -38,15 +52,8 @@ fn assert_as_alone(tasks: &Tasks<'_>, settings: &Settings, expected: &[&str]) {
         .map(|study| study.cells().tasks()[study.target()].name.as_str());
     assert!(names.eq(expected.iter().copied()));
     for (study, target) in studies.iter().zip(expected) {
-        let alone = Study::new(tasks, &for_target(settings, target)).unwrap();
-        let (actual, expected) = (study.model().unwrap(), alone.model().unwrap());
-        assert!(actual == expected, "{target} with {settings:?}");
-        assert_eq!(
-            study.learning_curve(&[5, 50]).unwrap(),
-            alone.learning_curve(&[5, 50]).unwrap()
-        );
-        assert_eq!(study.theories().unwrap(), alone.theories().unwrap());
-        assert_eq!(study.relatedness(), alone.relatedness());
+        let settings = for_target(settings, target);
+        assert_same(study, &Study::new(tasks, &settings).unwrap(), &settings);
     }
 }
 
@@ -66,9 +73,14 @@ fn a_given_coupling_and_named_labels_are_those_of_each_target_alone() {
     for features in FEATURES {
         let table = table(features);
         let couplings = [None, Some((0.7, vec![2.0, 0.5, 1.0, 4.0]))];
-        for (labels, coupling) in [Labels::Classical, Labels::Alone, Labels::Auto]
-            .into_iter()
-            .flat_map(|labels| couplings.clone().map(|coupling| (labels, coupling)))
+        for (labels, coupling) in [
+            Labels::Classical,
+            Labels::Alone,
+            Labels::Pooled,
+            Labels::Auto,
+        ]
+        .into_iter()
+        .flat_map(|labels| couplings.clone().map(|coupling| (labels, coupling)))
         {
             let settings = Settings {
                 labels,
@@ -228,4 +240,130 @@ fn progress_goes_from_zero_to_one() {
         assert_eq!((told[0], told[told.len() - 1]), (0.0, 1.0));
         assert!(told.iter().any(|&share| share > 0.0 && share < 1.0));
     }
+}
+
+/// Rules, labels, couplings, scalings, theories and targets; those that share fits are not neighbours.
+fn mixed() -> Vec<Settings> {
+    let fixed = Some((0.7, vec![1.0]));
+    let north = for_target(&Settings::default(), "north");
+    let east = for_target(&Settings::default(), "east");
+    vec![
+        north.clone(),
+        Settings {
+            labels: Labels::Classical,
+            coupling: fixed.clone(),
+            ..north.clone()
+        },
+        Settings {
+            rule: RuleName::OneVsOne,
+            ..east.clone()
+        },
+        Settings {
+            evidence: Evidence::Isotropic,
+            coupling: fixed.clone(),
+            ..east.clone()
+        },
+        Settings {
+            scaling: Scaling::None,
+            ..north.clone()
+        },
+        Settings {
+            rule: RuleName::Bayes,
+            evidence: Evidence::LeaveOneOut,
+            ..north.clone()
+        },
+        Settings {
+            labels: Labels::Alone,
+            ..east.clone()
+        },
+        Settings {
+            labels: Labels::Pooled,
+            ..north.clone()
+        },
+        Settings {
+            labels: Labels::Pooled,
+            evidence: Evidence::Pooled,
+            ..north.clone()
+        },
+        Settings {
+            rule: RuleName::OneHot,
+            labels: Labels::Searched,
+            coupling: fixed,
+            ..east.clone()
+        },
+        Settings {
+            seed: 1,
+            false_alarm: Some(FalseAlarm {
+                null: "ash".into(),
+                rate: 0.2,
+                tail: Tail::Auto,
+            }),
+            ..north
+        },
+        east,
+    ]
+}
+
+#[test]
+fn several_settings_are_studied_as_each_by_itself() {
+    for features in FEATURES {
+        let table = table(features);
+        let tasks = table.tasks();
+        let settings = mixed();
+        let studies = Study::each(&tasks, &settings, &|_| {}).unwrap();
+        assert_eq!(studies.len(), settings.len());
+        for (study, settings) in studies.iter().zip(&settings) {
+            assert_same(study, &Study::new(&tasks, settings).unwrap(), settings);
+        }
+    }
+}
+
+#[test]
+fn the_first_settings_that_do_not_fit_are_refused() {
+    let table = table(5);
+    let tasks = table.tasks();
+    let mut settings = mixed();
+    assert!(Study::each(&tasks, &[], &|_| {}).unwrap().is_empty());
+    settings[3].target = Some("nowhere".into());
+    settings[5].coupling = Some((-1.0, vec![1.0]));
+    let error = Study::each(&tasks, &settings, &|_| {}).unwrap_err();
+    let alone = Study::new(&tasks, &settings[3]).unwrap_err();
+    assert_eq!(error.to_string(), alone.to_string());
+}
+
+/// What `Study::each` tells of its progress.
+fn told(settings: &[Settings]) -> Vec<f64> {
+    let told = RefCell::new(Vec::new());
+    let table = table(20);
+    let tell = |share| told.borrow_mut().push(share);
+    Study::each(&table.tasks(), settings, &tell).unwrap();
+    told.into_inner()
+}
+
+#[test]
+fn progress_of_several_settings_goes_from_zero_to_one() {
+    let told = told(&mixed());
+    assert!(told.is_sorted(), "{told:?}");
+    assert_eq!((told[0], told[told.len() - 1]), (0.0, 1.0));
+}
+
+#[test]
+fn the_grid_is_fitted_once_for_all_labels_and_targets() {
+    let of = |target: &str, labels: Labels| Settings {
+        labels,
+        ..for_target(&Settings::default(), target)
+    };
+    let several = [
+        of("north", Labels::Auto),
+        of("east", Labels::Alone),
+        of("north", Labels::Pooled),
+    ];
+    // Every γ of the grid is told of as it is done.
+    assert_eq!(told(&several), told(&several[..1]));
+    let unscaled = Settings {
+        scaling: Scaling::None,
+        ..several[0].clone()
+    };
+    let twice = told(&[several[0].clone(), unscaled]);
+    assert!(twice.len() > told(&several).len());
 }

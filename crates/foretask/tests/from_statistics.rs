@@ -97,9 +97,14 @@ fn leave_one_out_of_statistics_is_that_of_the_data() {
         let tasks = table.tasks();
         let statistics = in_parts(&table, &Statistics::new(features).keeping_rows_of("north"));
         let couplings = [None, Some((0.5, vec![1.0, 2.0, 0.5, 1.0]))];
-        for (labels, coupling) in [Labels::Auto, Labels::Optimal, Labels::Classical]
-            .into_iter()
-            .flat_map(|labels| couplings.clone().map(|coupling| (labels, coupling)))
+        for (labels, coupling) in [
+            Labels::Auto,
+            Labels::Optimal,
+            Labels::Classical,
+            Labels::Pooled,
+        ]
+        .into_iter()
+        .flat_map(|labels| couplings.clone().map(|coupling| (labels, coupling)))
         {
             let settings = Settings {
                 labels,

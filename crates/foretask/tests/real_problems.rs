@@ -5,13 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use faer::Mat;
 use foretask::forecast::{Density, interval};
 use foretask::rules::false_alarm::threshold_of;
-use foretask::rules::families::Family;
-use foretask::{
-    Coupling, FalseAlarm, Labels, Rows, Scaling, Settings, Statistics, Study, System, Tail, Tasks,
-};
+use foretask::{FalseAlarm, Labels, Rows, Settings, Study, Tail};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -19,9 +15,6 @@ use rand_chacha::ChaCha8Rng;
 #[path = "common/real.rs"]
 mod real;
 use real::{Archive, DOMAINS, Problem, TARGET, Table};
-
-/// What is tried for γ and λ, per task.
-const GRID: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 
 /// By how much leave-one-out errors vary more than independent ones, as the forecast has it.
 const INFLATION: f64 = 1.25;
@@ -36,11 +29,10 @@ fn trials() -> u64 {
     trials.and_then(|trials| trials.parse().ok()).unwrap_or(1)
 }
 
-fn settings(labels: Labels, coupling: Option<(f64, Vec<f64>)>) -> Settings {
+fn settings(labels: Labels) -> Settings {
     Settings {
         target: Some(TARGET.into()),
         labels,
-        coupling,
         ..Settings::default()
     }
 }
@@ -143,23 +135,22 @@ fn outcome(problem: &Problem) -> Outcome {
         right as f64 / problem.truth.len() as f64
     };
     let accuracy = |study: &Study<'_>| right(&problem.confusion(&study.model().unwrap()));
-    let study = Study::new(&tasks, &settings(Labels::Auto, None)).unwrap();
+    let labels = [
+        Labels::Auto,
+        Labels::Alone,
+        Labels::Classical,
+        Labels::Pooled,
+    ];
+    let studies = Study::each(&tasks, &labels.map(settings), &|_| {}).unwrap();
+    let [study, alone, classical, pooled] = &studies[..] else {
+        panic!("a study for each")
+    };
     let confusion = problem.confusion(&study.model().unwrap());
     let forecast = study.forecast();
     let measured: f64 = (confusion.iter().zip(&forecast.priors))
         .enumerate()
         .map(|(c, (row, share))| share * (1.0 - row[c] as f64 / row.iter().sum::<usize>() as f64))
         .sum();
-    // Of the classical candidates the best has the most weight, so that it need not be searched for again.
-    let candidates = &study.rule().candidates;
-    let best = candidates.iter().find(|c| c.family == Family::Classical);
-    let best = best.map(|c| (c.coupling.lambda(), c.coupling.gamma().to_vec()));
-    let classical = Study::new(&tasks, &settings(Labels::Classical, best)).unwrap();
-    let own = problem.alone();
-    let own = own.tasks();
-    let alone = Study::new(&own, &settings(Labels::Alone, None)).unwrap();
-    let pooled = Some((pooled_lambda(&tasks), vec![0.0]));
-    let pooled = Study::new(&tasks, &settings(Labels::Classical, pooled)).unwrap();
     let held = |[low, high]: [f64; 2]| low <= measured && measured <= high;
     // Variances v (1 - v)/n of the training and the test samples add.
     let chance: f64 = (confusion.iter().zip(&forecast.priors))
@@ -170,53 +161,15 @@ fn outcome(problem: &Problem) -> Outcome {
         .map(|(&count, share)| INFLATION * share * share / count as f64)
         .sum();
     Outcome {
-        alone: accuracy(&alone),
-        classical: accuracy(&classical),
-        pooled: accuracy(&pooled),
+        alone: accuracy(alone),
+        classical: accuracy(classical),
+        pooled: accuracy(pooled),
         default: right(&confusion),
         forecast: forecast.error,
         measured,
         held: held(forecast.interval),
         held_by_wider: held(interval(forecast.error, 1.0 / (doubt + chance), 1.0)),
     }
-}
-
-/// The λ with which one weight vector for all tasks has the least PRESS.
-fn pooled_lambda(tasks: &Tasks<'_>) -> f64 {
-    let cells = tasks.cells();
-    let target = cells.find_task(TARGET).unwrap();
-    let (own, aligned) = (cells.of_task(target), cells.aligned(target));
-    let press = |lambda: f64| {
-        let coupling = Coupling::uniform(lambda, 0.0, cells.tasks().len()).unwrap();
-        let system = System::new(Statistics::of(tasks), Scaling::default(), &coupling).unwrap();
-        let unseen = system
-            .leave_one_out(tasks, target)
-            .stratified(cells)
-            .mass_corrected(cells);
-        let mut scores = Mat::<f64>::zeros(unseen.class.len(), own.len());
-        let (mut squares, mut products, mut labels) = (0.0, 0.0, 0.0);
-        for (sample, &class) in unseen.class.iter().enumerate() {
-            for cell in 0..cells.len() {
-                if let Some(class) = aligned[cell] {
-                    scores[(sample, class)] += unseen.responses[(sample, cell)];
-                }
-            }
-            for c in 0..own.len() {
-                let share = cells.share(own.start + c);
-                let score = scores[(sample, c)] - share;
-                let label = f64::from(u8::from(c == class)) - share;
-                squares += score * score;
-                products += score * label;
-                labels += label * label;
-            }
-        }
-        // What the best multiple of the scores misses of the labels.
-        1.0 - products * products / (squares * labels)
-    };
-    let lambdas = GRID.map(|l| l * cells.tasks().len() as f64);
-    let by_press = lambdas.map(|lambda| (press(lambda), lambda));
-    let best = by_press.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    best.unwrap().1
 }
 
 /// Mean and its standard error.
@@ -398,7 +351,7 @@ struct Held {
 /// threshold, so that one training serves all; that it is so is asserted for the one numbered `probe`.
 fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
     let tasks = problem.tasks();
-    let study = Study::new(&tasks, &settings(Labels::Auto, None)).unwrap();
+    let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
     let unseen: Vec<&Vec<f64>> = (study.forecast().densities.iter())
         .map(|density| match density {
             Density::Kernel { scores, .. } => scores,
@@ -430,7 +383,7 @@ fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
                         rate,
                         tail,
                     }),
-                    ..settings(Labels::Auto, None)
+                    ..settings(Labels::Auto)
                 };
                 let study = Study::new(&tasks, &settings).unwrap();
                 let test = study.forecast().test.as_ref().unwrap();

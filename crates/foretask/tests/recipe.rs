@@ -328,6 +328,7 @@ fn tiny_and_degenerate_targets_work() {
             Labels::Optimal,
             Labels::Classical,
             Labels::Alone,
+            Labels::Pooled,
         ] {
             let study = study(&tasks, labels);
             assert!((0.0..=1.0).contains(&study.forecast().error));
@@ -364,6 +365,7 @@ fn tiny_and_degenerate_targets_work() {
         Labels::Optimal,
         Labels::Classical,
         Labels::Alone,
+        Labels::Pooled,
     ] {
         let study = study(&tasks, labels);
         assert!(

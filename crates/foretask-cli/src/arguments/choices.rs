@@ -202,6 +202,8 @@ pub enum LabelChoice {
     Classical,
     /// The target only; the sources are not used
     Alone,
+    /// The same labels in every task and one set of weights for all of them; a given gamma is taken for 0
+    Pooled,
 }
 
 impl From<LabelChoice> for Labels {
@@ -212,6 +214,7 @@ impl From<LabelChoice> for Labels {
             LabelChoice::Searched => Self::Searched,
             LabelChoice::Classical => Self::Classical,
             LabelChoice::Alone => Self::Alone,
+            LabelChoice::Pooled => Self::Pooled,
         }
     }
 }

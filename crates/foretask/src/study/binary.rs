@@ -1,5 +1,5 @@
-//! Two classes, one coupling, one label vector and a threshold: classical, target alone or optimal,
-//! judged by leave-one-out or by a theory.
+//! Two classes, one coupling, one label vector and a threshold: classical, pooled, target alone or
+//! optimal, judged by leave-one-out or by a theory.
 
 use faer::Mat;
 
@@ -21,7 +21,7 @@ use crate::rules::families::Family;
 use crate::settings::{Evidence, Labels, RuleName};
 use crate::solve::correct_mass;
 use crate::solve::path::Grid;
-use crate::tune::{FOLDS, Tournament, folds};
+use crate::tune::{Entry, FOLDS, Tournament, folds};
 
 impl Roads<'_, '_> {
     /// Named labels by leave-one-out.
@@ -32,17 +32,10 @@ impl Roads<'_, '_> {
     ) -> Result<Outcome> {
         let class = self.class();
         let labels = self.settings.labels;
-        let wanted = match labels {
-            Labels::Classical | Labels::Pooled => Some(Family::Classical),
-            Labels::Alone => Some(Family::Alone),
-            _ => None,
-        };
+        let classical = |entry: &Entry| entry.candidate.family == Family::Classical;
         // Without sources the classical labels are the target's own.
         let found = tournament
-            .best(|entry| {
-                labels.allow(entry.point)
-                    && wanted.is_none_or(|family| entry.candidate.family == family)
-            })
+            .best(|entry| entry.suits(labels) && (labels != Labels::Classical || classical(entry)))
             .or_else(|| tournament.best(|entry| entry.candidate.family == Family::Alone));
         let Some(best) = found else {
             return Err(Error::Setting {

@@ -32,7 +32,7 @@ use crate::cells::Cells;
 use crate::coupling::Coupling;
 use crate::dense;
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, Stakes, temperature};
+use crate::forecast::{self, Forecast, Stakes, temperature};
 use crate::model::{Decision, Description, Model};
 use crate::relatedness::likeness;
 use crate::rules::families::Family;
@@ -83,12 +83,13 @@ pub struct CandidateWeight {
     pub press: f64,
 }
 
-/// The target's training samples, class by class and within a class in the order of their rows.
+/// What the target's training samples are taken for when they are left out; class by class, and within a
+/// class in the order of their rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
-    /// The class of each.
+    /// The true class of each, an index of the target's classes.
     pub class: Vec<usize>,
-    /// Probabilities of the classes (n_t x m), where classes have the priors of use.
+    /// Probabilities of the classes (n_t x m) where these occur with the priors of use; rows sum to one.
     pub probabilities: Mat<f64>,
 }
 
@@ -217,8 +218,9 @@ impl<'a> Study<'a> {
         studies.pop().ok_or_else(missing)
     }
 
-    /// Several settings on the same data. Each study is the very one that [`Study::new`] gives for its
-    /// settings, but fits at the same couplings, be it one or the whole grid, are made once.
+    /// Several settings on the same data, in their order. Each study is the very one that [`Study::new`]
+    /// gives for its settings, but what settings have in common is computed once: the fits of the grid, or
+    /// of a given coupling, for every rule, labels and target that stand on them.
     ///
     /// ```
     /// use foretask::{Labels, Rows, Settings, Study, Tasks};
@@ -409,10 +411,25 @@ impl<'a> Study<'a> {
         self.target
     }
 
-    /// What the target's own samples would be taken for by rules that each had no say in: the forecast is
-    /// made of these. None from the theory, which looks at no sample.
+    /// What each of the target's own samples would be taken for by a rule that it had no say in: the
+    /// forecast is made of these. None from a theory, which looks at no sample.
     ///
-    /// One-versus-one votes have no probabilities of this kind beyond a softmax of the votes.
+    /// Two choices are made once, with all samples: the temperature of the probabilities, and the coupling
+    /// where labels or a rule are named. Where labels are learnt, it is from responses of other samples in
+    /// whose fits this one had a part. Probabilities of one-versus-one are a softmax of the votes.
+    ///
+    /// ```
+    /// use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..60).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let class: Vec<&str> = (0..20).map(|i| if i % 2 == 0 { "bike" } else { "mug" }).collect();
+    /// let tasks = Tasks::new(Rows::row_major(&values, 3)?, &["webcam"; 20], &class)?;
+    /// if let Some(left_out) = Study::new(&tasks, &Settings::default())?.left_out() {
+    ///     for (sample, &class) in left_out.class.iter().enumerate() {
+    ///         println!("{:.0} % sure of the truth", 100.0 * left_out.probabilities[(sample, class)]);
+    ///     }
+    /// }
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
     pub fn left_out(&self) -> Option<LeftOut> {
         let scores = self.outcome.scores.as_ref()?;
         let class = classes_in_order(&self.cells().tasks()[self.target]);
@@ -420,8 +437,8 @@ impl<'a> Study<'a> {
         let mut probabilities = Mat::zeros(scores.nrows(), scores.ncols());
         for l in 0..scores.nrows() {
             let logit = |c: usize| slope * scores[(l, c)] + self.stakes.shift(c);
-            let own = crate::forecast::probabilities((0..scores.ncols()).map(logit).collect());
-            for (c, probability) in own.into_iter().enumerate() {
+            let of_sample = (0..scores.ncols()).map(logit).collect();
+            for (c, probability) in forecast::probabilities(of_sample).into_iter().enumerate() {
                 probabilities[(l, c)] = probability;
             }
         }

@@ -86,7 +86,8 @@ impl Roads<'_, '_> {
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let best = tournament
-            .best(|entry| kind.labels.allow(entry.point))
+            .best(|entry| entry.suits(kind.labels))
+            // Without sources nothing is pooled.
             .or_else(|| tournament.best(|_| true))
             .unwrap_or(0);
         let given = coupling.is_some();

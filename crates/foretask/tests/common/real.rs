@@ -169,22 +169,6 @@ impl Problem {
         Tasks::new(rows, &self.task, &self.class).unwrap()
     }
 
-    /// The same with the target's samples only.
-    pub fn alone(&self) -> Self {
-        let own: Vec<usize> = (0..self.task.len())
-            .filter(|&row| self.task[row] == TARGET)
-            .collect();
-        let row = |&row: &usize| &self.values[row * self.features..(row + 1) * self.features];
-        Self {
-            features: self.features,
-            values: own.iter().flat_map(row).copied().collect(),
-            task: vec![TARGET.to_owned(); own.len()],
-            class: own.iter().map(|&row| self.class[row].clone()).collect(),
-            test: self.test.clone(),
-            truth: self.truth.clone(),
-        }
-    }
-
     /// How often a test sample of each class (row) is called each class (column).
     pub fn confusion(&self, model: &Model) -> Vec<Vec<usize>> {
         let rows = Rows::row_major(&self.test, self.features).unwrap();
