@@ -29,6 +29,7 @@ mod block_tridiagonal;
 mod factor;
 mod leave_one_out;
 pub(crate) mod path;
+mod row_space;
 
 use faer::{Accum, Mat, MatRef};
 
@@ -397,7 +398,7 @@ fn dual<'a>(cells: &Cells, coupling: &Coupling, blocks: Vec<Block<'a>>) -> Resul
         .into_iter()
         .filter_map(|block| match block {
             Block::Rows(rows) => Some(rows),
-            Block::Scatter { .. } => None,
+            Block::Scatter { .. } | Block::Diagonal(_) => None,
         })
         .collect();
     let mut kernel = gram(&rows);

@@ -1,8 +1,8 @@
 //! The grid of couplings: leave-one-out responses of the target and its weights for every coupling
 //! of the default recipe, from one reduction per γ (THEORY 3.4, RECIPE S1-S3).
 //!
-//! Where features outnumber rows everything is first rotated to the row space (exact): with
-//! Z Zᵀ/p = U diag(w) Uᵀ the rows have coordinates U √w. Lengths are counted in units of √p, so that
+//! Where features outnumber rows everything is first rotated to the row space (exact, `row_space.rs`).
+//! Lengths are counted in units of √p, so that
 //! with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears in the formulas: a grid
 //! point (g, l) is γ = k g, λ = k l of the paper's scaling, and adding a task does not change the
 //! penalty.
@@ -15,10 +15,13 @@
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
 //! own), n_t C + r C per coupling.
 
+use std::sync::Arc;
+
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
 
 use super::block_tridiagonal::{BlockTridiagonal, Shifted};
+use super::row_space::RowSpace;
 use super::{
     Block, CentredRows, Factor, Scaling, add_weighted_rows, blocks, gram, right_hand_sides,
 };
@@ -151,15 +154,12 @@ pub(crate) struct Reduced<'a> {
     features: usize,
 }
 
-/// The way back from the row space: w̃ = Z̃ᵀ (U w^{-1/2}) w̃_r.
+/// The way back from the row space: w̃ = Z̃ᵀ A w̃_r.
 #[derive(Clone, Debug)]
 struct Basis<'a> {
     coefficients: Mat<f64>,
     rows: Vec<CentredRows<'a>>,
 }
-
-/// Directions of the row space with less than this share of the largest variance are dropped.
-const RANK: f64 = 1e-12;
 
 impl<'a> Reduced<'a> {
     pub(crate) fn new(statistics: Statistics<'a>, scaling: Scaling) -> Result<Self> {
@@ -197,55 +197,52 @@ impl<'a> Reduced<'a> {
             .into_iter()
             .filter_map(|block| match block {
                 Block::Rows(rows) => Some(rows),
-                Block::Scatter { .. } => None,
+                Block::Scatter { .. } | Block::Diagonal(_) => None,
             })
             .collect();
-        let gram = gram(&rows);
+        let counts: Vec<usize> = rows.iter().map(|block| block.rows.len()).collect();
         let failed = || Error::Factorisation { task: "all".into() };
-        let (values, vectors) = dense::symmetric_eigen(gram.as_ref()).ok_or_else(failed)?;
-        drop(gram);
-        let largest = values.last().copied().unwrap_or(0.0);
-        let kept: Vec<usize> = (0..values.len())
-            .filter(|&i| values[i] > RANK * largest && values[i] > 0.0)
-            .collect();
+        let RowSpace {
+            coordinates,
+            coefficients,
+            diagonal,
+        } = RowSpace::new(gram(&rows), &counts).ok_or_else(failed)?;
         // All rows of every task alike: one empty direction stands for the missing ones.
-        let rank = kept.len().max(1);
-        let root = |i: usize| kept.get(i).map_or(0.0, |&i| values[i].sqrt());
-        let vector = |sample: usize, i: usize| kept.get(i).map_or(0.0, |&i| vectors[(sample, i)]);
+        let rank = coordinates.ncols().max(1);
+        let entry = |of: &Mat<f64>, sample: usize, i: usize| {
+            if i < of.ncols() { of[(sample, i)] } else { 0.0 }
+        };
         let mut start = 0;
         let mut reduced = Vec::new();
         let mut right = Vec::new();
-        for (task, block) in rows.iter().enumerate() {
-            let n = block.rows.len();
-            let mut coordinates = Vec::with_capacity(n * rank);
-            for sample in start..start + n {
-                coordinates.extend((0..rank).map(|i| vector(sample, i) * root(i)));
-            }
+        for (task, &n) in counts.iter().enumerate() {
+            let own: Vec<f64> = (start..start + n)
+                .flat_map(|sample| (0..rank).map(move |i| (sample, i)))
+                .map(|(sample, i)| entry(&coordinates, sample, i))
+                .collect();
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
-            for (point, &class) in coordinates.chunks_exact(rank).zip(&class) {
+            for (point, &class) in own.chunks_exact(rank).zip(&class) {
                 for (i, x) in point.iter().enumerate() {
                     sums[(i, class)] += x;
                 }
             }
             right.push(sums);
             reduced.push(CentredRows {
-                rows: RowBlock::owned(coordinates, rank),
+                rows: RowBlock::owned(own, rank),
                 mean: vec![0.0; rank],
                 scale: 1.0,
             });
             start += n;
         }
-        let coefficients = Mat::from_fn(start, rank, |sample, i| {
-            if root(i) > 0.0 {
-                vector(sample, i) / root(i)
-            } else {
-                0.0
-            }
-        });
+        let mut blocks: Vec<Block<'a>> = reduced.iter().cloned().map(Block::Rows).collect();
+        if let Some((task, scatter)) = diagonal {
+            blocks[task] = Block::Diagonal(Arc::new(scatter));
+        }
+        let coefficients = Mat::from_fn(start, rank, |sample, i| entry(&coefficients, sample, i));
         Ok(Self {
             cells,
-            blocks: reduced.iter().cloned().map(Block::Rows).collect(),
+            blocks,
             right,
             samples: reduced.into_iter().map(Some).collect(),
             basis: Some(Basis { coefficients, rows }),
