@@ -16,9 +16,9 @@
 //! Stiefel manifolds and the cone of positive matrices. The class is that of the nearest labelled row.
 //!
 //! **Needs** labelled rows of the source and **the unlabelled test rows**, whose mean, deviations and covariance
-//! it uses. [`Ils::unsupervised`] is what the paper behind foretask ran: it does not look at the labelled rows of the
-//! target, so that its accuracy is that of a nearest neighbour across domains. [`Ils::supervised`] is the method
-//! for a target with labels: pairs and neighbours from both domains.
+//! it uses. It does not look at the labelled rows of the target, as in the paper behind foretask, so that its
+//! accuracy is that of a nearest neighbour across domains. With pairs and neighbours from both domains this
+//! program had 65 % on SURF and 95 on VGG features (20 trials), still below CDLS; these lines are gone for time.
 //!
 //! **Different here:**
 //! - No slack for each pair: the margin is soft by the logistic loss alone.
@@ -29,8 +29,8 @@
 //!   first 20 of them.
 //! - Three partners of the same and three of another class for each row, by the seed, instead of all pairs.
 //!
-//! **On SURF** the mean of the twelve pairs is 42.0 (two trials; 38.8 from counts), the paper's row 28.5; with the
-//! target's labels it is 66.1. The paper's row is about what a nearest neighbour in the source has without any
+//! **On SURF** the mean of the twelve pairs is 42.0 (two trials; 38.8 from counts), the paper's row 28.5.
+//! The paper's row is about what a nearest neighbour in the source has without any
 //! learning on all 800 features: 31.4 on standardised shares, 27.0 on their standardised roots. On 20 components
 //! it has 44. So learning does not help here: the margin fits pairs of the source, and the longer the
 //! descent the lower the accuracy (44.1, 42.5 and 38.6 after 0, 20 and 300 steps, one trial). The steps were kept few for
@@ -48,28 +48,7 @@ use crate::error::{Error, Result};
 
 /// The baseline.
 #[derive(Clone, Copy, Debug)]
-pub struct Ils {
-    name: &'static str,
-    labels_of_target: bool,
-}
-
-impl Ils {
-    /// As the paper behind foretask ran it: labels of the source, test rows of the target, nothing else.
-    pub const fn unsupervised() -> Self {
-        Self {
-            name: "ILS",
-            labels_of_target: false,
-        }
-    }
-
-    /// With the labelled rows of the target.
-    pub const fn supervised() -> Self {
-        Self {
-            name: "ILS with target labels",
-            labels_of_target: true,
-        }
-    }
-}
+pub struct Ils;
 
 const COMPONENTS: usize = 100;
 const DIMENSIONS: usize = 20;
@@ -83,35 +62,25 @@ const RIDGE: f64 = 1e-6;
 
 impl Baseline for Ils {
     fn name(&self) -> &str {
-        self.name
+        "ILS"
     }
 
     fn predict(&self, problem: &Problem, seed: u64) -> Result<Vec<usize>> {
-        on_one_thread(self.name, || self.run(problem, seed))
+        on_one_thread(self.name(), || self.run(problem, seed))
     }
 }
 
 impl Ils {
     fn run(&self, problem: &Problem, seed: u64) -> Result<Vec<usize>> {
-        let mut parts = Parts::of(problem, self.name)?;
+        let mut parts = Parts::of(problem, self.name())?;
         if parts.test.nrows() == 0 {
             return Ok(Vec::new());
         }
         Standard::of(&parts.source).apply(&mut parts.source);
-        let mut seen = if self.labels_of_target {
-            stacked(&[&parts.target, &parts.test])
-        } else {
-            parts.test
-        };
-        Standard::of(&seen).apply(&mut seen);
-        let basis = principal(&stacked(&[&parts.source, &seen]), COMPONENTS)?;
-        let mut domains = [&parts.source * &basis, &seen * &basis];
-        let labels = if self.labels_of_target {
-            &problem.target.class[..]
-        } else {
-            &[]
-        };
-        let pairs = pairs(&problem.source.class, labels, seed);
+        Standard::of(&parts.test).apply(&mut parts.test);
+        let basis = principal(&stacked(&[&parts.source, &parts.test]), COMPONENTS)?;
+        let mut domains = [&parts.source * &basis, &parts.test * &basis];
+        let pairs = pairs(&problem.source.class, seed);
         let mut place = Place::start(basis.ncols());
         let mean = Space {
             domains: &domains,
@@ -132,9 +101,9 @@ impl Ils {
         };
         space
             .descend(&mut place)
-            .and_then(|()| place.nearest(&domains, &problem.source.class, labels))
+            .and_then(|()| place.nearest(&domains, &problem.source.class))
             .ok_or_else(|| Error::Baseline {
-                baseline: self.name.to_owned(),
+                baseline: self.name().to_owned(),
                 what: "a covariance of the latent space is singular; there must be some features that \
                        vary in both domains"
                     .to_owned(),
@@ -142,36 +111,22 @@ impl Ils {
     }
 }
 
-/// A row of a domain: 0 is the source, 1 the target.
-#[derive(Clone, Copy)]
-struct Row {
-    domain: usize,
-    row: usize,
-}
-
+/// Two rows of the source.
 struct Pair {
-    rows: [Row; 2],
+    rows: [usize; 2],
     /// 1 if they are of one class, -1 if not.
     sign: f64,
 }
 
 /// Partners of every labelled row. A row that is alone in its class has none there.
-fn pairs(source: &[usize], target: &[usize], seed: u64) -> Vec<Pair> {
+fn pairs(class: &[usize], seed: u64) -> Vec<Pair> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let of = |domain: usize, class: &[usize]| -> Vec<(Row, usize)> {
-        let row = |(row, &class): (usize, &usize)| (Row { domain, row }, class);
-        class.iter().enumerate().map(row).collect()
-    };
-    let labelled = [of(0, source), of(1, target)].concat();
     let mut pairs = Vec::new();
-    for (i, &(first, class)) in labelled.iter().enumerate() {
+    for first in 0..class.len() {
         for sign in [1.0, -1.0] {
-            let partners: Vec<Row> = labelled
-                .iter()
-                .enumerate()
-                .filter(|&(j, &(_, other))| j != i && (other == class) == (sign > 0.0))
-                .map(|(_, &(row, _))| row)
-                .collect();
+            let partner =
+                |&row: &usize| row != first && (class[row] == class[first]) == (sign > 0.0);
+            let partners: Vec<usize> = (0..class.len()).filter(partner).collect();
             let some = partners.sample(&mut random, PARTNERS);
             pairs.extend(some.map(|&second| Pair {
                 rows: [first, second],
@@ -273,27 +228,17 @@ impl Place {
         }
     }
 
-    /// The class of the nearest labelled row for each row of the target after the labelled ones.
-    fn nearest(
-        &self,
-        domains: &[Mat<f64>; 2],
-        source: &[usize],
-        target: &[usize],
-    ) -> Option<Vec<usize>> {
+    /// The class of the nearest row of the source for each row of the target.
+    fn nearest(&self, domains: &[Mat<f64>; 2], class: &[usize]) -> Option<Vec<usize>> {
         let factor = Llt::new(self.metric.as_ref(), Side::Lower).ok()?;
-        let latent = [0, 1].map(|domain| {
+        let [source, target] = [0, 1].map(|domain| {
             let rows = &domains[domain] * (&self.projections[domain] * factor.L());
             flat(&rows, None)
         });
         let q = self.metric.nrows();
-        let labelled: Vec<(&[f64], usize)> = latent[0]
-            .chunks_exact(q)
-            .zip(source.iter().copied())
-            .chain(latent[1].chunks_exact(q).zip(target.iter().copied()))
-            .collect();
-        let class = |row: &[f64]| {
+        let nearest = |row: &[f64]| {
             let far = (f64::INFINITY, 0);
-            let nearer = |best: (f64, usize), &(other, class): &(&[f64], usize)| {
+            let nearer = |best: (f64, usize), (other, &class): (&[f64], &usize)| {
                 let distance: f64 = row.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum();
                 if distance < best.0 {
                     (distance, class)
@@ -301,15 +246,9 @@ impl Place {
                     best
                 }
             };
-            labelled.iter().fold(far, nearer).1
+            source.chunks_exact(q).zip(class).fold(far, nearer).1
         };
-        Some(
-            latent[1]
-                .chunks_exact(q)
-                .skip(target.len())
-                .map(class)
-                .collect(),
-        )
+        Some(target.chunks_exact(q).map(nearest).collect())
     }
 }
 
@@ -322,11 +261,10 @@ struct Space<'a> {
 impl Space<'_> {
     /// z - z' of each pair, one column each.
     fn differences(&self, place: &Place) -> Mat<f64> {
-        let latent = [0, 1]
-            .map(|domain| place.projections[domain].transpose() * self.domains[domain].transpose());
+        let latent = place.projections[0].transpose() * self.domains[0].transpose();
         let mut differences = Mat::zeros(place.metric.nrows(), self.pairs.len());
         for (column, pair) in differences.col_iter_mut().zip(self.pairs) {
-            let [a, b] = pair.rows.map(|row| latent[row.domain].col(row.row));
+            let [a, b] = pair.rows.map(|row| latent.col(row));
             for (difference, (a, b)) in column.iter_mut().zip(a.iter().zip(b.iter())) {
                 *difference = a - b;
             }
@@ -382,14 +320,13 @@ impl Space<'_> {
         let differences = self.differences(place);
         let (distances, turned) = self.distances(place, &differences);
         let mut weighted = differences.clone();
-        let mut pulls = [0, 1]
-            .map(|domain| Mat::<f64>::zeros(place.metric.nrows(), self.domains[domain].nrows()));
+        let mut pulls = Mat::<f64>::zeros(place.metric.nrows(), self.domains[0].nrows());
         for (k, pair) in self.pairs.iter().enumerate() {
             let margin = pair.sign * (distances[k] - 1.0);
             let force = pair.sign / (1.0 + (-margin).exp()) / self.pairs.len() as f64;
             weighted.col_mut(k).iter_mut().for_each(|x| *x *= force);
-            for (row, side) in pair.rows.iter().zip([2.0, -2.0]) {
-                let pull = pulls[row.domain].col_mut(row.row);
+            for (&row, side) in pair.rows.iter().zip([2.0, -2.0]) {
+                let pull = pulls.col_mut(row);
                 for (pull, turned) in pull.iter_mut().zip(turned.col(k).iter()) {
                     *pull += side * force * turned;
                 }
@@ -401,8 +338,11 @@ impl Space<'_> {
             differences * weighted.transpose() + (unit - inverse_metric) * faer::Scale(1.0 / q);
         let latent = self.latent_covariances(place);
         let (both, _) = inverse(&(&latent[0] + &latent[1]))?;
-        let mut projections =
-            [0, 1].map(|domain| self.domains[domain].transpose() * pulls[domain].transpose());
+        let target = &place.projections[1];
+        let mut projections = [
+            self.domains[0].transpose() * pulls.transpose(),
+            Mat::zeros(target.nrows(), target.ncols()),
+        ];
         for domain in 0..2 {
             let (own, _) = inverse(&latent[domain])?;
             let turn = &both - own * faer::Scale(0.5);
@@ -460,7 +400,7 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(2);
         let mut rows = || Mat::from_fn(9, 5, |_, _| StandardNormal.sample(&mut random));
         let class = [0, 0, 0, 1, 1, 1, 2, 2, 2];
-        ([rows(), rows()], pairs(&class, &class[..4], 5))
+        ([rows(), rows()], pairs(&class, 5))
     }
 
     fn space<'a>(domains: &'a [Mat<f64>; 2], pairs: &'a [Pair]) -> Space<'a> {

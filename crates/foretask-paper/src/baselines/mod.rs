@@ -59,12 +59,7 @@ pub trait Baseline: Sync {
 
 /// All baselines, in the order of the tables.
 pub fn all() -> Vec<Box<dyn Baseline>> {
-    vec![
-        Box::new(Mmdt),
-        Box::new(Ils::unsupervised()),
-        Box::new(Ils::supervised()),
-        Box::new(Cdls),
-    ]
+    vec![Box::new(Mmdt), Box::new(Ils), Box::new(Cdls)]
 }
 
 #[cfg(test)]
