@@ -12,7 +12,8 @@
 //! C divides by √w. Where K_ss has directions too faint for that, the principal directions of all rows are
 //! taken, and no scatter is diagonal.
 //!
-//! Time: eigenvalue problems of size n_s and n_o (of size n in the fallback), and 2 n_s² n_o. Memory: 4 n².
+//! Time: eigenvalue problems of size n_s and n_o (of size n in the fallback), and 2 n_s² n_o.
+//! Memory: up to 6 n² while it is made, of which 2 n² stay.
 
 use std::ops::Range;
 
