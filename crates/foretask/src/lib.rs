@@ -118,6 +118,18 @@ pub use solve::system::System;
 pub use study::{Compared, Foretold, LeftOut, Study};
 pub use words::{Named, Word};
 
+/// The normal distribution, and probabilities of orthants.
+pub mod normal {
+    pub use crate::numerics::normal::{cumulative, density, tail, upper_quantile};
+    pub use crate::numerics::orthant::{Orthant, orthant};
+}
+
+#[cfg(test)]
+extern crate self as foretask;
+#[cfg(test)]
+#[path = "../tests/suite/mod.rs"]
+mod suite;
+
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}

@@ -23,7 +23,7 @@ const FEW: usize = 20;
 
 /// The estimate to use: unbiased, shrunk where samples are few and every task has two classes,
 /// projected to the positive semi-definite matrices. `scales` as in [`Statistics::scales`].
-pub fn estimate(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
+pub(crate) fn estimate(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
     let cells = statistics.cells();
     let binary = cells.tasks().iter().all(|task| task.classes.len() == 2);
     let few = (0..cells.len()).any(|cell| cells.count(cell) < FEW);
@@ -34,8 +34,15 @@ pub fn estimate(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
     }
 }
 
-/// Ĝ, unbiased, of the data divided by `scales` (C x C).
-pub fn unbiased(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
+impl Statistics<'_> {
+    /// Ĝ: the inner products of the class means, each less its task's mean, of the data divided by `scales`
+    /// (C x C), without the bias that the noise of the means gives them.
+    pub fn mean_products(&self, scales: &[f64]) -> Mat<f64> {
+        unbiased(self, scales)
+    }
+}
+
+fn unbiased(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
     let cells = statistics.cells();
     let p = statistics.features();
     let task_means: Vec<Vec<f64>> = (0..cells.tasks().len())
@@ -92,7 +99,7 @@ pub(super) fn trace_of_covariance(statistics: &Statistics<'_>, scales: &[f64], c
 /// (a) |Δ_i|² is pulled toward the precision-weighted mean over tasks, with a prior deviation of
 /// that mean's own size; (b) cross products are multiplied by max(0, 1 - variance/value²);
 /// (c) correlations are clipped to [-1, 1] and the result projected.
-pub fn shrunk_binary(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
+pub(crate) fn shrunk_binary(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
     let cells = statistics.cells();
     let k = cells.tasks().len();
     let p = statistics.features() as f64;
@@ -167,7 +174,7 @@ pub fn shrunk_binary(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
 }
 
 /// The variance of the unbiased estimate of |Δ|²: 2 p α² h² + 4 |Δ|² α h, h = 1/n_1 + 1/n_2.
-pub fn squared_distance_variance(
+pub(crate) fn squared_distance_variance(
     features: f64,
     squared: f64,
     variance: f64,
@@ -177,7 +184,7 @@ pub fn squared_distance_variance(
 }
 
 /// The Gram matrix with the class means of one task moved apart by `factor` about their centre.
-pub fn with_stretched_task(gram: &Mat<f64>, cells: &Cells, task: usize, factor: f64) -> Mat<f64> {
+pub(crate) fn with_stretched_task(gram: &Mat<f64>, cells: &Cells, task: usize, factor: f64) -> Mat<f64> {
     let range = cells.of_task(task);
     // Row operations on the implied means: μ_r → centre + factor (μ_r - centre).
     let weights = Mat::from_fn(cells.len(), cells.len(), |r, s| {

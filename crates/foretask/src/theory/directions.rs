@@ -102,7 +102,6 @@ impl Directions {
         }
     }
 
-
     pub(super) fn alike(&self, a: usize, b: usize) -> bool {
         self.variances.row(a) == self.variances.row(b)
     }

@@ -3,9 +3,8 @@
 //! `cargo test -p foretask --test real_data problems:: -- --nocapture`, with `FORETASK_TRIALS=3` on three times
 //! as many.
 
-use foretask::forecast::{Density, interval};
 use foretask::rules::false_alarm::threshold_of;
-use foretask::{FalseAlarm, Labels, Rows, Settings, Study, Tail};
+use foretask::{Density, FalseAlarm, Labels, Rows, Settings, Study, Tail, interval};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

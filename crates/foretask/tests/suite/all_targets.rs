@@ -1,7 +1,7 @@
 //! All targets in one fit, and several settings: each study is the one that its target and settings get
 //! alone, to the last bit.
 
-use crate::common;
+use super::common;
 
 use std::cell::RefCell;
 
@@ -112,8 +112,8 @@ fn theories_are_those_of_each_target_alone() {
         for evidence in [
             Evidence::Isotropic,
             Evidence::Spherical,
-            Evidence::Pooled,
-            Evidence::General(Estimate::Oas),
+            Evidence::Common,
+            Evidence::General,
         ] {
             let settings = Settings {
                 evidence,
@@ -280,7 +280,7 @@ fn mixed() -> Vec<Settings> {
         },
         Settings {
             labels: Labels::Pooled,
-            evidence: Evidence::Pooled,
+            evidence: Evidence::Common,
             ..north.clone()
         },
         Settings {

@@ -1,6 +1,6 @@
 //! Data that are legal but odd.
 
-use crate::common;
+use super::common;
 
 use common::generate::gaussian;
 use common::{Problem, TaskData, assert_same, leave_one_out, oracle, responses};

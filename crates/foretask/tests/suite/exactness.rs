@@ -1,7 +1,7 @@
 //! The fast forms equal the definition: Proposition 1 with its dense matrices, and leave-one-out by
 //! leaving one out. The form is chosen inside by cost, so shapes are chosen here that want each.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, gaussian, problems};
 use common::{Problem, Responses, assert_same, leave_one_out, oracle, responses};

@@ -1,6 +1,6 @@
 //! A false-alarm rate that is asked for is the rate that is had, and nothing that has it detects more.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, normals};
 use common::golden::{GOLDEN, load, matrix, numbers};
@@ -8,13 +8,13 @@ use common::theory::{cells, decades};
 use common::unlike::{least_of_simplexes, unlike_moments};
 use common::{assert_close, column};
 use faer::{Mat, Side};
-use foretask::gaussian::{tail, upper_quantile};
-use foretask::rules::binary::{self, ScoreLaw};
+use foretask::numerics::normal::{tail, upper_quantile};
 use foretask::rules::false_alarm::{
-    Tail, Threshold, detection, gaussian_threshold, optimal_labels, threshold_of,
+    Threshold, detection, gaussian_threshold, optimal_labels, threshold_of,
 };
+use foretask::rules::{ScoreLaw, binary};
 use foretask::theory::{Corrections, Theory};
-use foretask::{Coupling, Moments};
+use foretask::{Coupling, Moments, Tail};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rand::SeedableRng;

@@ -4,10 +4,10 @@
 //! Classes are Gaussian, so that the rate of a trained model is known exactly, as if endless new samples
 //! were tested.
 
-use crate::common;
+use super::common;
 
 use common::drawn::{Data, settings};
-use foretask::gaussian::tail;
+use foretask::numerics::normal::tail;
 use foretask::{Evidence, FalseAlarm, Labels, Model, Settings, Study, Tail};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,9 +1,9 @@
 //! What forecasts promise, on drawn data: coverage, the isotropic theory, learning curves, priors.
 
-use crate::common;
+use super::common;
 
 use common::drawn::{Data, along, error_of, settings, study};
-use foretask::{Evidence, Labels, Model, Prior, Settings, Source, Study};
+use foretask::{Evidence, Labels, Model, Prior, Provenance, Settings, Study};
 
 #[test]
 fn forecasts_cover_the_truth_as_often_as_they_say() {
@@ -51,7 +51,7 @@ fn isotropic_forecasts_are_true_on_isotropic_data() {
             };
             let study = Study::new(&tasks, &fixed).unwrap();
             let error = error_of(&study.model().unwrap(), &test);
-            assert_eq!(study.forecast().source, Source::Isotropic);
+            assert_eq!(study.forecast().source, Provenance::Isotropic);
             difference.push(study.forecast().error - error);
             covered += usize::from(
                 study.forecast().interval[0] <= error && error <= study.forecast().interval[1],

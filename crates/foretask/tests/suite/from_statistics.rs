@@ -1,12 +1,12 @@
 //! A study of statistics is that of the data they are of: added in parts, merged, through bytes.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, gaussian, problems};
 use common::{Table, assert_close, column};
 use foretask::{
-    Error, Estimate, Evidence, FalseAlarm, Labels, Rows, RuleName, Settings, Source, Statistics,
-    Study, Tail,
+    Error, Estimate, Evidence, FalseAlarm, Labels, Provenance, Rows, RuleName, Settings,
+    Statistics, Study, Tail,
 };
 use proptest::prelude::*;
 
@@ -148,7 +148,7 @@ fn theories_need_no_rows() {
         for (evidence, rule) in [
             (Evidence::Isotropic, RuleName::Auto),
             (Evidence::Spherical, RuleName::Bayes),
-            (Evidence::Pooled, RuleName::Auto),
+            (Evidence::Common, RuleName::Auto),
         ] {
             let settings = Settings {
                 evidence,
@@ -167,7 +167,7 @@ fn theories_need_no_rows() {
 fn the_general_theory_needs_the_rows_of_every_task() {
     let table = table(5);
     let settings = Settings {
-        evidence: Evidence::General(Estimate::LedoitWolf),
+        evidence: Evidence::LedoitWolf,
         ..settings()
     };
     let statistics = in_parts(&table, &Statistics::new(5).keeping_all_rows());
@@ -205,7 +205,10 @@ fn what_stands_next_to_a_forecast_is_that_of_the_data() {
         // The general theory is left out where rows are not kept.
         let (a, mut e) = (actual.theories().unwrap(), expected.theories().unwrap());
         if features == 5 {
-            assert_eq!(e.pop().map(|theory| theory.source), Some(Source::General));
+            assert_eq!(
+                e.pop().map(|theory| theory.source),
+                Some(Provenance::General)
+            );
         }
         assert_eq!(a.len(), e.len());
         for (a, e) in a.iter().zip(&e) {

@@ -1,14 +1,15 @@
 //! The theory of cells with any covariances: it equals THEORY 4 taken literally, has the invariances
 //! of the method, and agrees with simulation. Run with `--nocapture` for the table.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, normals, orthogonal};
 use common::simulation::{Average, entries};
 use common::theory::{cells, general_problems, indicator, smallest_eigenvalue};
 use common::{assert_close, column};
 use faer::{Mat, Side};
-use foretask::theory::covariance::{self, Estimate};
+use foretask::estimate::covariance;
+use foretask::estimate::covariance::Estimate;
 use foretask::theory::{Corrections, Covariances, Theory};
 use foretask::{Cells, Coupling, Rows, Scaling, Statistics, System, Tasks};
 use proptest::prelude::*;

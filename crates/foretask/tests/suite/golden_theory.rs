@@ -1,16 +1,18 @@
 //! The theory, the rules and the estimators equal the numpy prototype's, number by number.
 
-use crate::common;
+use super::common;
 
 use common::generate::orthogonal;
 use common::golden::{GOLDEN, Training, array, load, matrix, numbers, training};
 use common::theory::cells;
 use common::{assert_close, column};
 use faer::Mat;
-use foretask::gaussian::{tail, upper_quantile};
-use foretask::rules::binary::{BinaryRule, ScoreLaw, classical_labels, optimal_labels};
+use foretask::estimate::gram;
+use foretask::numerics::normal::{tail, upper_quantile};
+use foretask::rules::ScoreLaw;
+use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
 use foretask::theory::{
-    Contrasts, Corrections, Covariances, Diagonal, Theory, gradient, gram, pooled_shape,
+    Contrasts, Corrections, Covariances, Diagonal, Theory, gradient, pooled_shape,
 };
 use foretask::{Cells, Coupling, LeaveOneOut, Moments, Scaling, Statistics, System};
 use serde_json::Value;

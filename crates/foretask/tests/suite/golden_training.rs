@@ -1,6 +1,6 @@
 //! Training, statistics and leave-one-out equal the numpy prototype's, number by number.
 
-use crate::common;
+use super::common;
 
 use common::golden::{GOLDEN, Training, array, matrix, numbers, training};
 use common::{assert_close, assert_same, column, leave_one_out, leave_one_out_with, responses};

@@ -1,6 +1,6 @@
 //! What must not change, or must change in a known way, when a problem is transformed (THEORY 12).
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, coupled_problems, normals, orthogonal, problems};
 use common::oracle::{self, mean};

@@ -1,11 +1,10 @@
 //! The samples left out: what the forecast is made of, and that none has a say in its own probabilities.
 
-use crate::common;
+use super::common;
 
 use common::drawn::{Data, along, settings};
 use common::generate::gaussian;
-use foretask::study::LeftOut;
-use foretask::{Evidence, Labels, Prior, RuleName, Settings, Study};
+use foretask::{Evidence, Labels, LeftOut, Prior, RuleName, Settings, Study};
 
 /// Sums of at most a few hundred numbers below one.
 const ROUNDING: f64 = 1e-12;
@@ -90,7 +89,7 @@ fn the_reliability_is_theirs_whatever_the_priors_and_costs() {
                 claimed += weight * left_out.probabilities[(sample, likely)];
                 right += weight * f64::from(u8::from(likely == class));
             }
-            let sum = |of: &dyn Fn(&foretask::forecast::Reliability) -> f64| {
+            let sum = |of: &dyn Fn(&foretask::Reliability) -> f64| {
                 let bins = forecast.reliability.iter();
                 bins.map(|bin| bin.share * of(bin)).sum::<f64>()
             };
@@ -153,7 +152,7 @@ fn a_theory_leaves_no_sample_out() {
     let table = gaussian(6, 8, &[&[9, 14], &[20, 15]], 1.0, 1.0).table();
     for (rule, evidence) in [
         (RuleName::Auto, Evidence::Isotropic),
-        (RuleName::Bayes, Evidence::Pooled),
+        (RuleName::Bayes, Evidence::Common),
     ] {
         let settings = Settings {
             target: Some("north".into()),

@@ -1,17 +1,17 @@
 //! Rules for many classes equal the prototype's, and are what they claim to be: optimal (THEORY 6).
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, normals};
 use common::golden::{load, matrix, numbers, training};
 use common::theory::{Case, DIRECTIONS, cells, decades, gram, problems, resolvent};
 use common::{assert_close, column};
 use faer::{Mat, MatRef};
-use foretask::gaussian::{cumulative, density};
-use foretask::rules::binary::{ScoreLaw, optimal_labels};
-use foretask::rules::{Discriminant, Form, bayes, one_hot, one_vs_all};
+use foretask::numerics::normal::{cumulative, density};
+use foretask::rules::binary::optimal_labels;
+use foretask::rules::{ScoreLaw, bayes, one_hot, one_vs_all};
 use foretask::theory::{Corrections, Theory};
-use foretask::{Cells, Coupling, Moments, Scaling, Statistics, System};
+use foretask::{Cells, Coupling, Discriminant, Form, Moments, Scaling, Statistics, System};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;

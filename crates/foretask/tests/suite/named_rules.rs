@@ -1,7 +1,7 @@
 //! Rules by name, judged by leave-one-out and by every theory: their forecasts come true, files hold
 //! them, and priors and costs move them the right way.
 
-use crate::common;
+use super::common;
 
 use common::drawn::Data;
 use foretask::{Estimate, Evidence, Labels, Model, Prior, RuleName, Settings, Study, Tasks};
@@ -72,10 +72,10 @@ fn forecasts_of_all_rules_come_true_under_all_theories() {
         (Evidence::LeaveOneOut, 0.04),
         (Evidence::Isotropic, 0.03),
         (Evidence::Spherical, 0.03),
-        (Evidence::Pooled, 0.03),
-        (Evidence::General(Estimate::Oas), 0.03),
-        (Evidence::General(Estimate::LedoitWolf), 0.03),
-        (Evidence::General(Estimate::Sample), 0.1),
+        (Evidence::Common, 0.03),
+        (Evidence::General, 0.03),
+        (Evidence::LedoitWolf, 0.03),
+        (Evidence::Sample, 0.1),
     ] {
         for rule in RULES {
             if rule == RuleName::OneVsOne && matches!(evidence, Evidence::General(_)) {
@@ -227,7 +227,7 @@ fn costs_and_priors_move_decisions() {
         let decisions = model.predict(fresh.rows()).unwrap();
         decisions.iter().filter(|&&decision| decision == 1).count()
     };
-    for evidence in [Evidence::Auto, Evidence::Pooled] {
+    for evidence in [Evidence::Auto, Evidence::Common] {
         for rule in RULES {
             let plain = settings(rule, Labels::Optimal, evidence);
             let costly = Settings {
@@ -303,7 +303,7 @@ fn the_bayes_rule_is_quadratic_where_classes_differ_in_spread() {
 fn comparisons_list_every_rule_and_theory() {
     let (data, _) = draw(3, 11);
     let tasks: Tasks<'_> = data.tasks();
-    for evidence in [Evidence::Auto, Evidence::Pooled] {
+    for evidence in [Evidence::Auto, Evidence::Common] {
         let choice = Settings {
             coupling: None,
             ..settings(RuleName::Auto, Labels::Auto, evidence)

@@ -1,10 +1,11 @@
 //! Quantiles of the normal distribution, quasi-random normal points, factors of covariances.
 
-use crate::common;
+use super::common;
 
 use common::generate::cases;
 use faer::Mat;
-use foretask::gaussian::{cumulative, density, factor, normal_points, tail, upper_quantile};
+use foretask::numerics::normal::{cumulative, density, tail, upper_quantile};
+use foretask::numerics::points::{factor, normal_points};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,15 +1,15 @@
 //! One-versus-one: the joint law of scores trained on different samples, the votes, and the forecast.
 
-use crate::common;
+use super::common;
 
 use common::drawn::{Data, along};
 use common::golden::{array, load, matrix, numbers};
 use common::theory::cells;
 use faer::{Mat, Side};
-use foretask::rules::{Form, Ties, pairs};
+use foretask::data::cells::pairs;
 use foretask::theory::pairs::{Member, joint_law};
 use foretask::theory::{Common, Corrections, Theory};
-use foretask::{Cells, Coupling, Evidence, Labels, RuleName, Settings, Study};
+use foretask::{Cells, Coupling, Evidence, Form, Labels, RuleName, Settings, Study, Ties};
 use proptest::prelude::*;
 
 /// The tolerance stated in `multiclass_iso_m3`.

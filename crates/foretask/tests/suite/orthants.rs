@@ -1,13 +1,15 @@
 //! Orthant probabilities: golden values, invariants on random problems, and simulation.
 
-use crate::common;
+use super::common;
 
 use std::f64::consts::PI;
 
 use common::generate::{cases, normals};
 use common::golden::{array, load, matrix, numbers};
 use faer::Mat;
-use foretask::gaussian::{Orthant, cumulative, density, factor, normal_points, orthant, tail};
+use foretask::numerics::normal::{cumulative, density, tail};
+use foretask::numerics::orthant::{Orthant, orthant};
+use foretask::numerics::points::{factor, normal_points};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Pooled tasks: classical labels and one weight vector for all, at the λ of least PRESS.
 
-use crate::common;
+use super::common;
 
 use common::drawn::{Data, Mean, along, error_of, permuted, settings, study};
 use foretask::{Evidence, FalseAlarm, Labels, RuleName, Scaling, Settings, Study, Tail, Tasks};
@@ -265,7 +265,7 @@ fn theories_and_tests_pool_too() {
     let data = Data::new(12, &tasks, 7);
     let fresh = Data::new(12, &[("target", &[1000, 1000], &mean)], 8);
     let tasks = data.tasks();
-    for evidence in [Evidence::LeaveOneOut, Evidence::Isotropic, Evidence::Pooled] {
+    for evidence in [Evidence::LeaveOneOut, Evidence::Isotropic, Evidence::Common] {
         for rule in [RuleName::Auto, RuleName::OneHot] {
             let settings = Settings {
                 rule,

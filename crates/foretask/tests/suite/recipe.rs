@@ -1,7 +1,7 @@
 //! The default recipe and the roads beside it, through the public API: what a study promises about its
 //! rule, its forecast and its model.
 
-use crate::common;
+use super::common;
 
 use foretask::{Coupling, Evidence, Labels, Model, Scaling, Settings, Statistics, Study, System};
 

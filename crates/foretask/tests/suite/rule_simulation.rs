@@ -1,15 +1,17 @@
 //! What the general theory foretells for the rules of many classes, against training and testing: Toeplitz,
 //! spiked and class-dependent covariances, three and five classes, Gaussian and other noise.
 
-use crate::common;
+use super::common;
 
 use common::theory::cells;
 use faer::{Mat, Side};
-use foretask::gaussian::{normal_points, orthant};
-use foretask::moments::centre_noise;
-use foretask::rules::{Discriminant, Form, bayes, one_hot, one_vs_all};
+use foretask::numerics::orthant::orthant;
+use foretask::numerics::points::normal_points;
+use foretask::rules::{bayes, one_hot, one_vs_all};
 use foretask::theory::{Corrections, Covariances, Theory};
-use foretask::{Coupling, Moments, Rows, Scaling, Statistics, System, Tasks};
+use foretask::{
+    Coupling, Discriminant, Form, Moments, Rows, Scaling, Statistics, System, Tasks, centre_noise,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

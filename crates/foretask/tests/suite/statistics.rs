@@ -1,6 +1,6 @@
 //! Statistics: what they hold, how they merge, what survives a file.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, gaussian, problems};
 use common::oracle::mean;

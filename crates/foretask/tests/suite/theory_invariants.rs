@@ -1,7 +1,7 @@
 //! What must hold of the theory and of optimal labels for every problem (THEORY 12), with THEORY 4
 //! taken literally (kp x kp matrices, plain iteration) as the judge.
 
-use crate::common;
+use super::common;
 
 use common::generate::{cases, normals};
 use common::theory::{

@@ -3,7 +3,7 @@
 //! samples are known exactly.
 
 use faer::Mat;
-use foretask::gaussian::tail;
+use foretask::numerics::normal::tail;
 use foretask::rules::binary::BinaryRule;
 use foretask::theory::{Corrections, Theory};
 use foretask::{Cells, Coupling, Rows, Scaling, Statistics, System, Tasks};

@@ -1,5 +1,6 @@
-//! Everything but real data, in one program: each would build and link the numerical library anew.
-//! One file alone: `cargo test -p foretask --test suite orthants::`.
+//! Everything but real data, in the program of the library's own tests: they see what users do not, and another
+//! program would build and link the numerical library once more.
+//! One file alone: `cargo test -p foretask --lib orthants::`.
 
 // A failure here is a failed test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
