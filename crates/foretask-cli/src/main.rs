@@ -6,6 +6,58 @@
 //!                   └──────────────── Answer or Failure ──► exit (code, message) ◄─────────┘
 //! ```
 //!
+//! Every file may use only files above it (`crates/foretask/tests/architecture.rs` reads this tree):
+//!
+//! ```text
+//! read/
+//!   error.rs              what can be wrong with a table
+//!   category.rs           names that are stored as numbers
+//!   decoder.rs            panics of a decoder, caught
+//!   roles.rs              which column is what
+//!   csv.rs                .csv, .tsv
+//!   npz.rs                .npz
+//!   parquet.rs            .parquet
+//!   mod.rs                a table from files
+//! plot/
+//!   histogram.rs          bars of scores
+//!   mod.rs                the figure of scores
+//! failure.rs              what can stop a command
+//! exit.rs                 what number that is for the shell
+//! progress.rs             a bar on a terminal
+//! output.rs               to a file, whole or not at all, or to standard output
+//! digits.rs               the embedded images
+//! arguments/
+//!   choices.rs            the settings of the library as options
+//!   mod.rs                commands and their options
+//! summary.rs              what there is to say of a study or a model
+//! show/
+//!   words.rs              numbers and names as people read them
+//!   table.rs              columns
+//!   reliability.rs        how far probabilities can be believed
+//!   expected.rs           confusions, probabilities, alarms
+//!   mod.rs                a study for people
+//! json.rs                 a study for machines
+//! commands/
+//!   load.rs               a table, its study, a model
+//!   demo/
+//!     draw.rs             labels drawn at random
+//!     story.rs            what all draws say together
+//!     mod.rs              foretask demo
+//!   evaluate/
+//!     alarm.rs            a held rate as it came out
+//!     scores.rs           the figure of measured scores
+//!     mod.rs              foretask evaluate
+//!   forecast/
+//!     compare.rs          other rules and theories
+//!     mod.rs              foretask forecast
+//!   export.rs             foretask export
+//!   fit.rs                foretask fit
+//!   inspect.rs            foretask inspect
+//!   predict.rs            foretask predict
+//!   shell.rs              foretask completions, man
+//!   mod.rs                which command
+//! ```
+//!
 //! There is no mathematics here. Every command returns an [`Answer`](exit::Answer) or a
 //! [`Failure`](failure::Failure), and only [`exit`] knows what number that is for the shell.
 

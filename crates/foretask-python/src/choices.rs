@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use foretask::{
-    Cells, Error, Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail,
-    Ties,
+    Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,7 +55,7 @@ impl Choices {
             rule: word::<RuleName>("rule", &self.rule)?,
             labels: word::<Labels>("labels", &self.labels)?,
             ties: word::<Ties>("ties", &self.ties)?,
-            evidence: evidence(&self.theory)?,
+            evidence: word::<Evidence>("theory", &self.theory)?,
             scaling: word::<Scaling>("scale", &self.scale)?,
             prior: match &self.priors {
                 Priors::Word(word) if word == "equal" => Prior::Equal,
@@ -117,18 +116,4 @@ impl Chosen {
 fn word<'de, T: Deserialize<'de>>(what: &str, text: &'de str) -> PyResult<T> {
     let text: StrDeserializer<'de, WordError> = text.into_deserializer();
     T::deserialize(text).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
-}
-
-fn evidence(word: &str) -> PyResult<Evidence> {
-    Ok(match word {
-        "auto" => Evidence::Auto,
-        "isotropic" => Evidence::Isotropic,
-        "spherical" => Evidence::Spherical,
-        "pooled" => Evidence::Common,
-        "general" => Evidence::General,
-        "ledoit-wolf" => Evidence::LedoitWolf,
-        "sample" => Evidence::Sample,
-        "leave-one-out" => Evidence::LeaveOneOut,
-        _ => return Err(PyValueError::new_err(format!("theory: unknown '{word}'"))),
-    })
 }

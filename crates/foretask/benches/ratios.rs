@@ -16,8 +16,8 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par, Side};
 use foretask::theory::{Corrections, Covariances, Theory};
 use foretask::{
-    Cells, Coupling, Evidence, Labels, Rows, RuleName, Scaling, Settings, Statistics, Study,
-    System, Task, Tasks,
+    Cells, Coupling, Evidence, Rows, RuleName, Scaling, Settings, Statistics, Study, System, Task,
+    Tasks,
 };
 
 /// Counts bytes in use and their peak.
@@ -386,23 +386,6 @@ fn many_classes() {
             1.0,
         );
     }
-    let problem = Problem::with_classes(800, 100, 2, 10);
-    let data = problem.tasks();
-    let settings = Settings {
-        rule: RuleName::OneHot,
-        labels: Labels::Searched,
-        evidence: Evidence::Spherical,
-        coupling: Some((1.0, vec![1.0])),
-        ..settings
-    };
-    let time = seconds(|| Study::new(&data, &settings).expect("solvable"));
-    report(
-        "one-hot labels searched for, ten classes, of 2 s",
-        time,
-        "s",
-        time / 2.0,
-        1.0,
-    );
 }
 
 fn recipe() {

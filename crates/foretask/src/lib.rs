@@ -35,7 +35,7 @@
 //! let settings = Settings { target: Some("webcam".into()), ..Settings::default() };
 //! let study = Study::new(&tasks, &settings)?;
 //! let forecast = study.forecast();
-//! println!("expected error {:.1} % ({})", 100.0 * forecast.error, forecast.source);
+//! println!("expected error {:.1} % ({})", 100.0 * forecast.error, forecast.provenance);
 //!
 //! let model = study.model()?;
 //! let class = model.predict(rows)?;
@@ -47,22 +47,145 @@
 //!
 //! ```text
 //! rows ─► tasks ─► statistics ─► solve ────────────► responses (per task, p x C)
-//!         cells                   │  leave-one-out        │
+//!                                 │  leave-one-out        │
 //!                                 ▼                       │
-//!             theory ─► moments ◄─┤                       │
-//!                          │      ▼                       │
-//!                          └─► rules, tune ─► forecast    ▼
-//!                                   └───── study ─────► model ─► predict
+//!  estimate ─► theory ─► moments ◄┤                       │
+//!                           │     ▼                       │
+//!                           └─► rules, recipe ─► decision ▼
+//!                                       └─ forecast ─► study ─► model ─► predict, evaluate
 //! ```
 //!
-//! Data flow one way. [`solve`] never sees label scores, [`rules`] see only moments and leave-one-out
-//! responses, and a [`forecast`] never sees test data.
+//! Rules make a `Decision`, a forecast judges it, a model keeps it. Every file may use only files above it;
+//! `tests/architecture.rs` reads this tree and holds the code to it.
+//!
+//! ```text
+//! error.rs                what can go wrong, and what to do about it
+//! words.rs                choices that have a word each, for all faces
+//! tensors.rs              tables of numbers as a safetensors file
+//! numerics/
+//!   dense.rs              products, factorisations, eigenvalues
+//!   normal.rs             the normal distribution
+//!   spectrum.rs           the range of a covariance
+//!   interval.rs           where a share lies that was seen in some samples
+//!   points.rs             quasi-random normal points
+//!   orthant.rs            the probability that all of several scores are positive
+//!   optimise/
+//!     bisect.rs           where a monotone condition ends
+//!     golden.rs           a minimum along a line
+//!     simplex.rs          a quadratic on the simplex
+//!     mod.rs
+//!   mod.rs
+//! data/
+//!   cells.rs              tasks, classes and counts: the index of everything small
+//!   coupling.rs           the hyper-parameters
+//!   rows.rs               a borrowed table, read in panels
+//!   tasks.rs              rows grouped by cell, checked
+//!   statistics/
+//!     rows.rs             the rows of one task, wherever they are
+//!     mod.rs              what is kept of the data, mergeable
+//!     measure.rs          statistics of rows
+//!     merge.rs            the union of two
+//!     bytes.rs            as bytes
+//!   mod.rs
+//! solve/
+//!   scaling.rs            one number per task
+//!   block.rs              what training needs of one task
+//!   factor.rs             one task's share of the arrowhead
+//!   leave_one_out.rs      the response of the model that never saw a sample
+//!   arrow.rs              the arrowhead form
+//!   dual.rs               the form for few rows
+//!   system.rs             all tasks trained at one coupling
+//!   weights.rs            weights, and the coordinates they are in
+//!   grid.rs               couplings along which one reduction serves every λ
+//!   row_space.rs          coordinates of rows where features outnumber them
+//!   block_tridiagonal.rs  one reduction for every λ
+//!   reduced.rs            the tasks in few coordinates
+//!   path.rs               the fits of a whole grid
+//!   mod.rs
+//! moments.rs              mean and covariance of the responses of a new sample
+//! shrink.rs               left-out moments pulled toward those of a theory
+//! theory/
+//!   problem.rs            what the theory is a function of
+//!   directions.rs         covariances that are diagonal in one basis
+//!   covariances.rs        covariances, given and checked
+//!   fixed_point.rs        Newton and Broyden
+//!   general.rs            any covariances
+//!   sample_means.rs       the noise of class means, taken out
+//!   mod.rs                moments before anything is trained
+//!   pairs.rs              the joint law of classifiers on different samples
+//! estimate/
+//!   gram.rs               inner products of class means
+//!   covariance.rs         covariances of classes
+//!   pooled.rs             the covariance that all classes have in common
+//!   relatedness.rs        how alike tasks are
+//!   population.rs         the data as one of the theories sees them
+//!   mod.rs
+//! stakes.rs               priors, costs, shares
+//! decision.rs             scores to class, margins and probabilities, in one place
+//! rules/
+//!   score_law.rs          two Gaussian scores and their best threshold
+//!   pencil.rs             two covariances made diagonal together
+//!   binary.rs             two classes, one score
+//!   averages.rs           averages over classes
+//!   one_hot.rs            one score per class, chosen together
+//!   bayes.rs              the posterior of Gaussian responses
+//!   one_vs_all.rs         each class against all others
+//!   one_vs_one.rs         each pair of classes
+//!   false_alarm.rs        a rate that is held
+//!   mod.rs
+//! recipe/
+//!   families.rs           restricted label scores for few labels
+//!   folds.rs              who is held out together
+//!   grid.rs               the couplings that the default tries
+//!   tournament.rs         all candidates, weighted by samples left out
+//!   mod.rs
+//! forecast/
+//!   calibrate.rs          how far probabilities can be believed
+//!   density.rs            the law of a score
+//!   note.rs               what to know before trusting it
+//!   curve.rs              what more labels would bring
+//!   value.rs              what a source is worth
+//!   mod.rs                what a rule will do on new data
+//!   count.rs              from samples left out
+//!   draw.rs               from draws of a theory's law
+//! settings/
+//!   words.rs              the words of the settings, and the list of all
+//!   mod.rs                what a person may choose
+//!   check.rs              settings that fit the data
+//! model/
+//!   rule.rs               how scores were made, for people
+//!   mod.rs                a trained decision for one task
+//!   file.rs               as a safetensors file
+//!   onnx/
+//!     proto.rs            the messages of the format
+//!     graph.rs            the steps from features to decision
+//!     mod.rs              as an ONNX file
+//! evaluate.rs             what a model did, next to what was foretold
+//! study/
+//!   shared.rs             what all targets stand on, computed once
+//!   outcome.rs            what the steps arrive at
+//!   target.rs             one target, as every step sees it
+//!   choose.rs             1. a coupling
+//!   learn.rs              2. labels and thresholds; a new rule is one line here
+//!   judge.rs              3. judge by samples left out
+//!   foretell.rs           3. or foretell by a theory
+//!   rate.rs               hold a false-alarm rate
+//!   averaged.rs           the default
+//!   one_score.rs          two classes, one score
+//!   fold.rs               4. fold a rule by name
+//!   pair.rs               one pair of classes
+//!   pairs.rs              one-versus-one
+//!   schedule.rs           many plans, shared fits
+//!   mod.rs                5. the study, and its model
+//!   compare.rs            other rules and theories
+//!   relative.rs           more labels, fewer sources
+//! ```
 //!
 //! # Where to start
 //!
 //! * To use it: [`Tasks`], [`Settings`], [`Study`], [`Model`].
-//! * For the linear algebra: [`System`] and [`solve`].
-//! * For the theory: [`theory`], then [`moments`] and [`rules::binary`].
+//! * For the linear algebra: [`System`], [`LeaveOneOut`].
+//! * For the theory: [`theory`], then [`Moments`] and [`rules`].
 //! * For every task as the target: [`Study::all`].
 //! * For streams and many machines: [`Statistics`], which a [`Study`] takes in place of the data.
 //!
@@ -104,8 +227,9 @@ pub use forecast::density::{Density, RocPoint};
 pub use forecast::note::Note;
 pub use forecast::value::SourceValue;
 pub use forecast::{AlarmForecast, Forecast};
+pub use model::Model;
+pub use model::file::write_atomically;
 pub use model::rule::{CandidateWeight, Rule};
-pub use model::{Model, write_atomically};
 pub use moments::{Moments, Provenance, centre_noise};
 pub use numerics::interval::{COVERAGE, interval};
 pub use recipe::families::Family;
@@ -115,7 +239,8 @@ pub use settings::{FalseAlarm, Prior, Settings};
 pub use solve::leave_one_out::LeaveOneOut;
 pub use solve::scaling::Scaling;
 pub use solve::system::System;
-pub use study::{Compared, Foretold, LeftOut, Study};
+pub use study::compare::{Compared, Foretold};
+pub use study::{LeftOut, Study};
 pub use words::{Named, Word};
 
 /// The normal distribution, and probabilities of orthants.

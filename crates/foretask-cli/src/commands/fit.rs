@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::arguments;
+use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::show::words;
@@ -13,9 +14,9 @@ use crate::{json, output, show};
 pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     let settings = arguments.choices.settings()?;
     output::check(&arguments.output, &arguments.data.files)?;
-    let table = super::training_table(&arguments.data)?;
-    let tasks = super::tasks(&table)?;
-    let study = super::study(&tasks, &settings)?;
+    let table = load::training_table(&arguments.data)?;
+    let tasks = load::tasks(&table)?;
+    let study = load::study(&tasks, &settings)?;
     let model = study.model()?.with_feature_names(table.features.clone())?;
     output::file(&arguments.output, &model.to_bytes()?)?;
 

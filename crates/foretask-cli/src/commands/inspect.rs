@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::arguments;
+use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::show::words;
@@ -17,7 +18,7 @@ pub fn run(arguments: &arguments::Inspect) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, std::slice::from_ref(&arguments.model))?;
     }
-    let model = super::model(&arguments.model)?;
+    let model = load::model(&arguments.model)?;
     let summary = Summary::of_model(&model);
     let text = if arguments.report.json {
         let mut report = summary.report();

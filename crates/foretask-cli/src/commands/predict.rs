@@ -3,6 +3,7 @@
 use foretask::Model;
 
 use crate::arguments;
+use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
@@ -15,8 +16,8 @@ pub fn run(arguments: &arguments::Predict) -> Result<Answer, Failure> {
         inputs.push(arguments.model.clone());
         output::check(path, &inputs)?;
     }
-    let model = super::model(&arguments.model)?;
-    let features = super::feature_names(&model);
+    let model = load::model(&arguments.model)?;
+    let features = load::feature_names(&model);
     let purpose = Purpose::Predict {
         features: &features,
     };

@@ -5,7 +5,9 @@
 use faer::Mat;
 use foretask::rules::binary::optimal_labels;
 use foretask::theory::{Corrections, Theory};
-use foretask::{Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study, centre_noise};
+use foretask::{
+    Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study, centre_noise,
+};
 
 use super::available;
 use super::digits::{DIGITS, SOURCES, counts, draw, lambda};

@@ -5,9 +5,7 @@
 //! database, 500 of each class, where one kind of arrhythmia is told from another with the help of two more.
 
 use foretask::normal::{cumulative, tail};
-use foretask::{
-    Evidence, FalseAlarm, Labels, Prior, Scaling, Settings, Study, Tail, Tasks,
-};
+use foretask::{Evidence, FalseAlarm, Labels, Prior, Scaling, Settings, Study, Tail, Tasks};
 
 use super::available;
 use crate::data::{Table as Rows, mitbih};

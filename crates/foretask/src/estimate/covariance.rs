@@ -185,7 +185,8 @@ fn ledoit_wolf(features: f64, samples: f64, trace: f64, squares: f64, fourth: f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::tasks::{Rows, Tasks};
+    use crate::data::rows::Rows;
+    use crate::data::tasks::Tasks;
 
     const FEATURES: usize = 5;
     /// The sine of another library may differ in the last place.

@@ -184,7 +184,12 @@ pub(crate) fn squared_distance_variance(
 }
 
 /// The Gram matrix with the class means of one task moved apart by `factor` about their centre.
-pub(crate) fn with_stretched_task(gram: &Mat<f64>, cells: &Cells, task: usize, factor: f64) -> Mat<f64> {
+pub(crate) fn with_stretched_task(
+    gram: &Mat<f64>,
+    cells: &Cells,
+    task: usize,
+    factor: f64,
+) -> Mat<f64> {
     let range = cells.of_task(task);
     // Row operations on the implied means: μ_r → centre + factor (μ_r - centre).
     let weights = Mat::from_fn(cells.len(), cells.len(), |r, s| {

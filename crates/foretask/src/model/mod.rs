@@ -6,13 +6,12 @@
 //! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
 //! which takes the final name only when it is whole and on the disk.
 
-mod file;
+pub(crate) mod file;
 mod onnx;
 pub(crate) mod rule;
 
 use faer::{Accum, Mat};
 
-pub use file::write_atomically;
 use rule::Rule;
 
 use crate::data::cells::Task;

@@ -72,6 +72,15 @@ pub fn minimax(moments: &Moments, cells: &Cells, target: usize) -> Discriminant 
     standardised(columns, moments)
 }
 
+/// The rule of one number per task, standardised.
+#[cfg(test)]
+pub(crate) fn per_task(moments: &Moments, cells: &Cells, target: usize) -> Discriminant {
+    let columns = (0..moments.mean.nrows())
+        .map(|class| per_task_labels(moments, cells, target, class))
+        .collect();
+    standardised(columns, moments)
+}
+
 /// Label scores Σ_t θ_t 1{cells of task t that stand for class l}: θ is the Fisher direction of class l
 /// against the mean of the others. One number per task needs fewer samples than one per cell.
 fn per_task_labels(moments: &Moments, cells: &Cells, target: usize, class: usize) -> Vec<f64> {

@@ -20,21 +20,20 @@
 
 mod averaged;
 mod choose;
-mod compare;
+pub(crate) mod compare;
 mod fold;
 mod foretell;
 mod judge;
 mod learn;
 mod one_score;
 mod outcome;
+mod pair;
 mod pairs;
 mod rate;
 mod relative;
 mod schedule;
 mod shared;
 mod target;
-
-pub use compare::{Compared, Foretold};
 
 use faer::Mat;
 

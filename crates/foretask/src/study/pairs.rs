@@ -5,10 +5,11 @@ use faer::Mat;
 
 use super::foretell::around;
 use super::judge::{CrossFitted, divided, mean_margin};
-use super::learn::{NamedRule, moments_of};
-use super::outcome::{Folded, Outcome, PairRule, Surrogate, to_raw};
+use super::learn::NamedRule;
+use super::outcome::{Folded, Outcome, PairRule, Surrogate};
+use super::pair::{FittedPair, Pair, RawScores, TrainedPair};
 use super::target::Target;
-use crate::data::cells::{Cells, pairs};
+use crate::data::cells::pairs;
 use crate::data::coupling::Coupling;
 use crate::data::statistics::Statistics;
 use crate::decision::{Decision, Discriminant, Form};
@@ -16,113 +17,12 @@ use crate::error::Result;
 use crate::estimate::population::Population;
 use crate::model::rule::Rule;
 use crate::moments::{Moments, centre_noise};
-use crate::numerics::dense;
 use crate::recipe::folds::Folds;
 use crate::rules::one_hot;
 use crate::rules::one_vs_one::PairScore;
 use crate::settings::words::Evidence;
 use crate::solve::leave_one_out::needs_rows;
 use crate::solve::system::System;
-use crate::theory::pairs::Member;
-
-/// The samples of two classes of the target and of the cells that stand for them.
-struct Pair {
-    tasks: Cells,
-    /// The cells that are left.
-    cells: Vec<usize>,
-    target: usize,
-    coupling: Coupling,
-    /// For every cell left, 0 or 1: the class of the pair that it stands for.
-    side: Vec<usize>,
-}
-
-impl Pair {
-    /// The pair as the theory sees it.
-    fn member(&self, labels: &[f64]) -> Member {
-        Member {
-            cells: self.cells.clone(),
-            tasks: self.tasks.clone(),
-            target: self.target,
-            coupling: self.coupling.clone(),
-            labels: labels.to_vec(),
-        }
-    }
-
-    /// Its rule; `weights` are the importance of its two classes.
-    fn score(
-        &self,
-        named: NamedRule,
-        moments: &Moments,
-        weights: [f64; 2],
-        noise: f64,
-    ) -> PairScore {
-        if named.labels.are_classical() {
-            let labels = self.side.iter().map(|&side| 1.0 - 2.0 * side as f64);
-            PairScore::of_labels(labels.collect(), moments, weights, noise)
-        } else {
-            PairScore::optimal(moments, weights, noise)
-        }
-    }
-}
-
-/// A pair's fit, and its responses of every target sample that had no say in it.
-struct FittedPair {
-    responses: Mat<f64>,
-    /// 1 where a sample is of the second class.
-    second: Vec<usize>,
-    theory: Option<Moments>,
-    trained: TrainedPair,
-}
-
-/// Weights of a pair for the unit labels of its cells, with what centres and scales its target.
-struct TrainedPair {
-    weights: Mat<f64>,
-    mean: Vec<f64>,
-    scale: f64,
-}
-
-impl TrainedPair {
-    fn of(system: &System<'_>, target: usize) -> Self {
-        Self {
-            weights: system.weights(target),
-            mean: system.task_mean(target),
-            scale: system.scales()[target],
-        }
-    }
-
-    /// Weights on raw features and the score at the origin.
-    fn folded(&self, score: &PairScore, pair: &Pair) -> (Mat<f64>, f64) {
-        let labels = Mat::from_fn(score.labels.len(), 1, |cell, _| {
-            score.labels[cell] / score.deviation
-        });
-        let at_mean = pair.tasks.label_mean(pair.target, &labels, 0);
-        let folded = dense::times(self.weights.as_ref(), labels.as_ref());
-        let bias = vec![at_mean - score.threshold / score.deviation];
-        let (weights, bias) = to_raw(folded, bias, &self.mean, self.scale);
-        (weights, bias[0])
-    }
-}
-
-/// Weights on raw features (p x pairs) and scores at the origin, pair by pair.
-struct RawScores {
-    weights: Mat<f64>,
-    intercept: Vec<f64>,
-}
-
-impl RawScores {
-    fn new(features: usize, pairs: usize) -> Self {
-        Self {
-            weights: Mat::zeros(features, pairs),
-            intercept: vec![0.0; pairs],
-        }
-    }
-
-    fn set(&mut self, number: usize, (weights, intercept): (Mat<f64>, f64)) {
-        self.intercept[number] = intercept;
-        let mut column = self.weights.as_mut().subcols_mut(number, 1);
-        column.copy_from(weights);
-    }
-}
 
 impl<'a> Target<'_, 'a> {
     /// The problem of classes `a` and `b`. kp counts the tasks, so the coupling shrinks with the tasks
@@ -375,15 +275,5 @@ impl<'a> Target<'_, 'a> {
             theory: theory.filter(|_| !named.labels.are_classical()),
             trained,
         })
-    }
-}
-
-impl FittedPair {
-    fn learn(&self, named: NamedRule, pair: &Pair, samples: &[usize]) -> PairScore {
-        let theory = self.theory.as_ref();
-        let moments = moments_of(&self.responses, &self.second, samples, 2, theory);
-        let count = |c: usize| samples.iter().filter(|&&l| self.second[l] == c).count();
-        let counts = [0, 1].map(|c| count(c) as f64);
-        pair.score(named, &moments, counts, 1.0)
     }
 }

@@ -335,21 +335,24 @@ mod tests {
         let times = |factor: f64, m: &Mat<f64>| faer::Scale(factor) * m;
         let structure = |matrices: Vec<Mat<f64>>| Structure::of(&matrices);
         assert!(matches!(
-            form(vec![times(0.3, &identity), times(7.0, &identity)]),
+            structure(vec![times(0.3, &identity), times(7.0, &identity)]),
             Structure::Spherical
         ));
         assert!(matches!(
-            form(vec![identity.clone(), diagonal.clone()]),
+            structure(vec![identity.clone(), diagonal.clone()]),
             Structure::Diagonal
         ));
         assert!(matches!(
-            form(vec![
+            structure(vec![
                 toeplitz.clone(),
                 times(0.1, &toeplitz),
                 Mat::zeros(3, 3)
             ]),
             Structure::Multiples { .. }
         ));
-        assert!(matches!(form(vec![toeplitz, diagonal]), Structure::Any));
+        assert!(matches!(
+            structure(vec![toeplitz, diagonal]),
+            Structure::Any
+        ));
     }
 }

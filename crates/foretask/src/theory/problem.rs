@@ -17,6 +17,9 @@ pub enum Corrections {
     /// of H' and W' (THEORY 7.3). Where little is left, what remains may be negative: the positive
     /// part is kept, so that means and covariances are always possible ones.
     SampleMeans,
+    /// The same without the positive part: H' and W' are unbiased, but covariances may be negative.
+    #[cfg(test)]
+    UnbiasedSampleMeans,
 }
 
 /// All that the theory is a function of, beside means and covariances.

@@ -23,7 +23,7 @@ use crate::numerics::spectrum::{Spectrum, positive_part};
 pub(super) struct SampleMeans {
     /// kp/n_r; zero for a cell without samples, whose mean is nobody's average.
     weights: Vec<f64>,
-    kept: Kept,
+    kept: Option<Kept>,
 }
 
 /// The range of the positive part of H'.
@@ -44,13 +44,16 @@ impl SampleMeans {
         centring: &Mat<f64>,
         alignment: &mut Mat<f64>,
     ) -> Option<Self> {
-        if corrections != Corrections::SampleMeans {
-            return None;
-        }
+        let positive = match corrections {
+            Corrections::None | Corrections::DegreesOfFreedom => return None,
+            Corrections::SampleMeans => true,
+            #[cfg(test)]
+            Corrections::UnbiasedSampleMeans => false,
+        };
         let weight = |&n: &f64| if n > 0.0 { problem.normaliser / n } else { 0.0 };
         let weights: Vec<f64> = problem.counts.iter().map(weight).collect();
         subtract_noise(alignment, centring, &weights, tau);
-        let kept = Kept::of(problem, tau, alignment);
+        let kept = positive.then(|| Kept::of(problem, tau, alignment));
         Some(Self { weights, kept })
     }
 
@@ -69,7 +72,9 @@ impl SampleMeans {
             })
             .collect();
         subtract_noise(spread, centring, &self.weights, &noise);
-        self.kept.restrict(spread);
+        if let Some(kept) = &self.kept {
+            kept.restrict(spread);
+        }
     }
 }
 

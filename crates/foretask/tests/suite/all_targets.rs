@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use common::Table;
 use common::generate::{cases, gaussian, problems};
 use foretask::{
-    Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Study, Tail, Tasks,
+    Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Study, Tail, Tasks,
 };
 use proptest::prelude::*;
 
@@ -155,7 +155,7 @@ fn a_held_rate_is_held_for_every_target() {
     };
     assert_as_alone(&table.tasks(), &settings, &["east", "north"]);
     let studies = Study::all(&table.tasks(), &settings, &|_| {}).unwrap();
-    assert!(studies.iter().all(|study| study.forecast().test.is_some()));
+    assert!(studies.iter().all(|study| study.forecast().alarm.is_some()));
 }
 
 fn refusal(settings: &Settings) -> String {
@@ -285,7 +285,7 @@ fn mixed() -> Vec<Settings> {
         },
         Settings {
             rule: RuleName::OneHot,
-            labels: Labels::Searched,
+            labels: Labels::Optimal,
             coupling: fixed,
             ..east.clone()
         },

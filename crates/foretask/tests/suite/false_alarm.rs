@@ -8,10 +8,8 @@ use common::theory::{cells, decades};
 use common::unlike::{least_of_simplexes, unlike_moments};
 use common::{assert_close, column};
 use faer::{Mat, Side};
-use foretask::numerics::normal::{tail, upper_quantile};
-use foretask::rules::false_alarm::{
-    Threshold, detection, gaussian_threshold, optimal_labels, threshold_of,
-};
+use foretask::numerics::normal::{cumulative, tail, upper_quantile};
+use foretask::rules::false_alarm::{Threshold, gaussian_threshold, optimal_labels, threshold_of};
 use foretask::rules::{ScoreLaw, binary};
 use foretask::theory::{Corrections, Theory};
 use foretask::{Coupling, Moments, Tail};
@@ -47,6 +45,16 @@ fn swapped(moments: &Moments) -> Moments {
             moments.mean[(1 - class, cell)]
         }),
         covariance: moments.covariance.iter().rev().cloned().collect(),
+    }
+}
+
+/// The probability that a sample of the class that is not null is an alarm.
+fn detection(law: &ScoreLaw, threshold: f64, null: usize) -> f64 {
+    let other = 1 - null;
+    let distance = (threshold - law.mean[other]) / law.variance[other].sqrt();
+    match null {
+        0 => cumulative(distance),
+        _ => tail(distance),
     }
 }
 

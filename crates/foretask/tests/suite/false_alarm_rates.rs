@@ -136,7 +136,7 @@ fn outcome(setting: &Setting, evidence: Evidence, draws: u64) -> Outcome {
             let study = Study::new(&tasks, &setting.settings(evidence)).unwrap();
             let model = study.model().unwrap();
             let realised = setting.alarms(&model, setting.null);
-            let test = study.forecast().test.as_ref().unwrap();
+            let test = study.forecast().alarm.as_ref().unwrap();
             let [low, high] = test.false_alarm_interval;
             [
                 realised,

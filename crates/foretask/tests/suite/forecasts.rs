@@ -51,7 +51,7 @@ fn isotropic_forecasts_are_true_on_isotropic_data() {
             };
             let study = Study::new(&tasks, &fixed).unwrap();
             let error = error_of(&study.model().unwrap(), &test);
-            assert_eq!(study.forecast().source, Provenance::Isotropic);
+            assert_eq!(study.forecast().provenance, Provenance::Isotropic);
             difference.push(study.forecast().error - error);
             covered += usize::from(
                 study.forecast().interval[0] <= error && error <= study.forecast().interval[1],

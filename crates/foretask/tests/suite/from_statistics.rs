@@ -5,8 +5,8 @@ use super::common;
 use common::generate::{cases, gaussian, problems};
 use common::{Table, assert_close, column};
 use foretask::{
-    Error, Estimate, Evidence, FalseAlarm, Labels, Provenance, Rows, RuleName, Settings,
-    Statistics, Study, Tail,
+    Error, Evidence, FalseAlarm, Labels, Provenance, Rows, RuleName, Settings, Statistics, Study,
+    Tail,
 };
 use proptest::prelude::*;
 
@@ -69,7 +69,11 @@ fn assert_same_study(actual: &Study<'_>, expected: &Study<'_>, what: &str) {
         "{what}"
     );
     assert!(near(a.cost, e.cost), "{what}");
-    assert_eq!((a.source, a.samples), (e.source, e.samples), "{what}");
+    assert_eq!(
+        (a.provenance, a.samples),
+        (e.provenance, e.samples),
+        "{what}"
+    );
     let (a, e) = (actual.model().unwrap(), expected.model().unwrap());
     assert_close(a.weights(), e.weights(), ROUNDING);
     let size = e.intercept().iter().fold(1.0, |s: f64, x| s.max(x.abs()));
@@ -206,14 +210,14 @@ fn what_stands_next_to_a_forecast_is_that_of_the_data() {
         let (a, mut e) = (actual.theories().unwrap(), expected.theories().unwrap());
         if features == 5 {
             assert_eq!(
-                e.pop().map(|theory| theory.source),
+                e.pop().map(|theory| theory.provenance),
                 Some(Provenance::General)
             );
         }
         assert_eq!(a.len(), e.len());
         for (a, e) in a.iter().zip(&e) {
             assert!(
-                a.source == e.source && near(a.error, e.error),
+                a.provenance == e.provenance && near(a.error, e.error),
                 "{a:?} {e:?}"
             );
         }

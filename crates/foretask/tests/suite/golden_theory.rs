@@ -1,4 +1,4 @@
-//! The theory, the rules and the estimators equal the numpy prototype's, number by number.
+//! The theory, the rules and the estimators equal golden values from an implementation of their own, number by number.
 
 use super::common;
 
@@ -8,12 +8,13 @@ use common::theory::cells;
 use common::{assert_close, column};
 use faer::Mat;
 use foretask::estimate::gram;
+use foretask::estimate::pooled::pooled;
 use foretask::numerics::normal::{tail, upper_quantile};
+use foretask::numerics::spectrum::positive_part;
 use foretask::rules::ScoreLaw;
-use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
-use foretask::theory::{
-    Contrasts, Corrections, Covariances, Diagonal, Theory, gradient, pooled_shape,
-};
+use foretask::rules::binary::{classical_labels, optimal_labels};
+use foretask::solve::reduced::Reduced;
+use foretask::theory::{Corrections, Covariances, Diagonal, Theory};
 use foretask::{Cells, Coupling, LeaveOneOut, Moments, Scaling, Statistics, System};
 use serde_json::Value;
 
@@ -184,35 +185,6 @@ fn the_correction_for_degrees_of_freedom_is_the_golden_one() {
     }
 }
 
-#[test]
-fn scores_of_classical_labels_and_their_slopes_are_the_golden_ones() {
-    for golden in binary().filter(|golden| golden.alpha.is_none()) {
-        let expected = &golden.expected["vector_form_pm1"];
-        let labels = classical_labels(&golden.cells, golden.target);
-        assert_eq!(labels, numbers(&expected["labels"]), "{}", golden.name);
-        let actual = gradient(
-            &golden.cells,
-            golden.features,
-            &golden.coupling,
-            &golden.gram,
-            &labels,
-        )
-        .unwrap();
-        assert_numbers(&actual.mean, &expected["mean"], GOLDEN);
-        assert_numbers(&actual.variance, &expected["var"], GOLDEN);
-        assert_close(
-            &actual.mean_slopes,
-            &matrix(&expected["dmean_dlog"]),
-            GOLDEN,
-        );
-        assert_close(
-            &actual.variance_slopes,
-            &matrix(&expected["dvar_dlog"]),
-            GOLDEN,
-        );
-    }
-}
-
 /// The law of a score and the rule made of it, against an entry of the file.
 #[track_caller]
 fn assert_rule(law: &ScoreLaw, prior: f64, threshold: f64, expected: &Value) {
@@ -259,33 +231,6 @@ fn optimal_labels_are_the_golden_ones_for_any_prior() {
             let law = ScoreLaw::new(&moments, &rule.label_scores, 1.0);
             assert_rule(&law, prior, rule.threshold, expected);
         }
-    }
-}
-
-#[test]
-fn a_rule_shifted_to_zero_has_the_golden_labels_and_decides_as_before() {
-    for golden in binary() {
-        let (moments, expected) = golden.rules();
-        let labels = classical_labels(&golden.cells, golden.target);
-        let before = ScoreLaw::new(&moments, &labels, 1.0);
-        let threshold = 0.5 * (before.mean[0] + before.mean[1]);
-        let rule = BinaryRule {
-            label_scores: labels,
-            threshold,
-        }
-        .shifted_to_zero(&golden.cells, golden.target);
-        assert_eq!(rule.threshold, 0.0);
-        assert_numbers(
-            &rule.label_scores,
-            &expected["shift_to_zero_threshold"],
-            GOLDEN,
-        );
-        let after = ScoreLaw::new(&moments, &rule.label_scores, 1.0);
-        assert_close(
-            &column(&after.errors(0.0)),
-            &column(&before.errors(threshold)),
-            GOLDEN,
-        );
     }
 }
 
@@ -345,14 +290,14 @@ fn ones(statistics: &Statistics<'_>) -> Vec<f64> {
 fn gram_estimates_are_the_golden_ones() {
     for_each_training(|golden, statistics, _, _| {
         let scales = ones(statistics);
-        let unbiased = gram::unbiased(statistics, &scales);
+        let unbiased = statistics.mean_products(&scales);
         assert_close(
             &unbiased,
             &matrix(&golden.expected["gram_unbiased"]),
             GOLDEN,
         );
         assert_close(
-            &gram::positive_part(unbiased.as_ref()),
+            &positive_part(unbiased.as_ref()),
             &matrix(&golden.expected["gram_psd"]),
             GOLDEN,
         );
@@ -395,7 +340,7 @@ fn theory_from_data_and_the_moments_shrunk_toward_it_are_the_golden_ones() {
             statistics.cells(),
             statistics.features(),
             coupling,
-            &gram::unbiased(statistics, &ones(statistics)),
+            &statistics.mean_products(&ones(statistics)),
             None,
             Corrections::DegreesOfFreedom,
         )
@@ -565,9 +510,8 @@ fn the_pooled_theory_is_the_golden_one() {
         let table = golden.problem.table();
         let tasks = table.tasks();
         let coupling = golden.problem.coupling(tasks.cells());
-        let shape = pooled_shape(&tasks, Scaling::None, Contrasts::Raw)
-            .unwrap()
-            .unwrap();
+        let reduced = Reduced::new(Statistics::of(&tasks), Scaling::None).unwrap();
+        let shape = pooled(&reduced).unwrap();
         let theory = |corrections: Corrections| {
             let (cells, p) = (tasks.cells(), tasks.features());
             Theory::common(cells, p, &coupling, &shape, corrections).unwrap()

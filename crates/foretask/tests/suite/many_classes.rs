@@ -543,100 +543,6 @@ fn compare(
     (accuracy, gain, variance.sqrt())
 }
 
-#[test]
-fn the_search_finds_nothing_better_where_covariances_are_equal() {
-    for (seed, classes, cells) in [(1, 3, 4), (2, 6, 10)] {
-        let moments = moments(seed, classes, cells, 0.8, 0.0);
-        let weights = vec![1.0 / classes as f64; classes];
-        let closed = one_hot::optimal(&moments, &weights);
-        let draws = draws(&moments, 50_000, 900);
-        let found = one_hot::search(&moments, &weights, 1.0, &closed);
-        let (accuracy, gain, error) = compare(&draws, &weights, &found, &closed);
-        println!("{classes} classes: {accuracy:.4}, gain {gain:.5} ± {error:.5}");
-        assert!(gain.abs() <= STANDARD_ERRORS * error);
-        // From elsewhere it climbs back to the optimum, nearly.
-        let mut worse = closed.clone();
-        let change = normals(seed, cells, classes);
-        worse.label_scores = Mat::from_fn(cells, classes, |i, l| {
-            closed.label_scores[(i, l)] + 0.7 * change[l][i]
-        });
-        let found = one_hot::search(&moments, &weights, 1.0, &worse);
-        let (_, lost, _) = compare(&draws, &weights, &closed, &worse);
-        let (_, gain, error) = compare(&draws, &weights, &closed, &found);
-        println!("from {lost:.4} worse to {gain:.5} ± {error:.5} worse");
-        assert!(lost > 0.02 && gain < 0.003);
-    }
-}
-
-#[test]
-fn the_search_beats_the_closed_form_where_covariances_are_unlike() {
-    for (seed, classes, cells, separation) in [(3, 3, 4, 1.0), (4, 5, 8, 0.7), (5, 10, 18, 0.5)] {
-        let moments = moments(seed, classes, cells, separation, 1.0);
-        let weights = vec![1.0 / classes as f64; classes];
-        let closed = one_hot::optimal(&moments, &weights);
-        let found = one_hot::search(&moments, &weights, 1.0, &closed);
-        let draws = draws(&moments, 50_000, 900);
-        let (accuracy, gain, error) = compare(&draws, &weights, &found, &closed);
-        println!("{classes} classes: {accuracy:.4}, gain {gain:.4} ± {error:.4}");
-        assert!(gain > STANDARD_ERRORS * error);
-        // The quadratic rule of the same moments beats every linear one.
-        let bayes = bayes::discriminant(&moments, &weights, None);
-        let (accuracy, gain, error) = compare(&draws, &weights, &bayes, &found);
-        println!("  quadratic {accuracy:.4}, gain {gain:.4} ± {error:.4}");
-        assert!(gain > STANDARD_ERRORS * error);
-    }
-}
-
-/// For two classes the optimum over labels and thresholds is known where the threshold is between the
-/// means; elsewhere (here once) it needs a negative share of one covariance, and the search is better.
-#[test]
-fn the_search_reaches_the_optimum_of_two_unlike_classes() {
-    for seed in 0..6 {
-        let moments = moments(seed, 2, 5, 1.0, 1.0);
-        let weights = [0.6, 0.4];
-        let noise = 1.1;
-        let known = optimal_labels(&moments, weights, noise);
-        let law = ScoreLaw::new(&moments, &known.label_scores, noise);
-        let errors = law.errors(known.threshold);
-        let best = weights[0] * errors[0] + weights[1] * errors[1];
-        let start = one_hot::optimal(&moments, &weights);
-        let cost = |rule: &Discriminant| {
-            let y: Vec<f64> = labels(rule, 0)
-                .iter()
-                .zip(labels(rule, 1))
-                .map(|(a, b)| a - b)
-                .collect();
-            let errors =
-                ScoreLaw::new(&moments, &y, noise).errors(offsets(rule)[1] - offsets(rule)[0]);
-            weights[0] * errors[0] + weights[1] * errors[1]
-        };
-        let found = cost(&one_hot::search(&moments, &weights, noise, &start));
-        println!(
-            "closed form {:.4}, search {found:.4}, optimum {best:.4}",
-            cost(&start)
-        );
-        assert!(found <= cost(&start) && found <= best + 0.002);
-    }
-}
-
-#[test]
-fn the_search_leaves_other_forms_and_empty_laws_alone() {
-    let mut moments = moments(1, 3, 4, 1.0, 1.0);
-    let quadratic = bayes::discriminant(&moments, &EQUAL, None);
-    assert_eq!(
-        one_hot::search(&moments, &EQUAL, 1.0, &quadratic),
-        quadratic
-    );
-    let never = one_hot::optimal(&moments, &[0.5, 0.5, 0.0]);
-    assert_eq!(
-        one_hot::search(&moments, &[0.5, 0.5, 0.0], 1.0, &never),
-        never
-    );
-    moments.covariance = vec![Mat::zeros(4, 4); 3];
-    let rule = one_hot::optimal(&moments, &EQUAL);
-    assert_eq!(one_hot::search(&moments, &EQUAL, 1.0, &rule), rule);
-}
-
 /// The cells of one task in `count` classes and of another for the rest.
 fn two_tasks(target: usize, source: usize) -> Cells {
     cells(&[vec![5; target], vec![5; source]])
@@ -675,12 +581,10 @@ fn a_class_without_variance_where_others_have_some_keeps_a_finite_posterior() {
     let scores = rule.form.class_scores(&rule.scores(&[0.3, -0.2, 0.5, 0.1]));
     assert!(scores.iter().all(|score| score.is_finite()), "{scores:?}");
     assert_ne!(rule.decide(&[0.3, -0.2, 0.5, 0.1]), 1);
-    // The minimax and the search take the same hair.
+    // The minimax takes the same hair.
     let cells = two_tasks(3, 1);
     let minimax = one_vs_all::minimax(&moments, &cells, 0);
     assert!(minimax.label_scores.norm_max().is_finite());
-    let start = one_hot::optimal(&moments, &EQUAL);
-    one_hot::search(&moments, &EQUAL, 1.0, &start);
 }
 
 /// The posterior of a class, summed over samples with posteriors in a bin, is the number of samples of
@@ -761,7 +665,6 @@ fn a_single_class_is_always_chosen() {
         one_hot::optimal(&moments, &[1.0]),
         one_vs_all::minimax(&moments, &cells, 0),
         one_vs_all::naive_optimal(&moments, &[1.0], &cells, 0),
-        one_hot::search(&moments, &[1.0], 1.0, &one_hot::optimal(&moments, &[1.0])),
     ] {
         assert_eq!(rule.decide(&[0.1, 0.2, 0.3]), 0);
     }
@@ -863,7 +766,7 @@ proptest! {
         let total: f64 = weights[..classes].iter().sum();
         let priors: Vec<f64> = weights[..classes].iter().map(|w| w / total).collect();
         let rule = one_hot::optimal(&moments, &priors);
-        for (a, b) in foretask::rules::pairs(classes) {
+        for (a, b) in foretask::data::cells::pairs(classes) {
             let pair = optimal_labels(&of_classes(&moments, &[a, b]), [priors[a], priors[b]], 1.0);
             let (first, second) = (labels(&rule, a), labels(&rule, b));
             let y: Vec<f64> = first.iter().zip(&second).map(|(x, y)| x - y).collect();

@@ -252,7 +252,7 @@ fn with_null(tasks: &Tasks<'_>, evidence: Evidence) -> f64 {
     };
     let study = Study::new(tasks, &settings).unwrap();
     assert_gamma_is_zero(&study);
-    study.forecast().test.as_ref().unwrap().detection
+    study.forecast().alarm.as_ref().unwrap().detection
 }
 
 #[test]

@@ -11,7 +11,7 @@ use common::theory::{
 use common::{assert_close, column};
 use faer::Mat;
 use foretask::Coupling;
-use foretask::theory::{Corrections, Theory, gradient};
+use foretask::theory::{Corrections, Theory};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -345,54 +345,8 @@ proptest! {
     }
 }
 
-/// Differences of order h⁴ with h = 1e-3 in the logarithm: 1e-12 of truncation times derivatives of
-/// size up to 100, and rounding divided by h.
-const DIFFERENCES: f64 = 1e-9;
-
 proptest! {
     #![proptest_config(cases(40))]
-
-    #[test]
-    fn slopes_are_those_of_differences(case in problems().prop_map(Case::isotropic), seed in any::<u64>()) {
-        let mut case = case;
-        case.corrections = Corrections::None;
-        let cells = case.cells();
-        let (c, k) = (cells.len(), cells.tasks().len());
-        let labels = normals(seed, c, 1).remove(0);
-        let y = column(&labels);
-        // Mean and variance of the scores in the matrix form, at ln(γ, λ) moved by `step`.
-        let scores = |parameter: usize, step: f64| -> (Mat<f64>, Mat<f64>) {
-            let mut moved = case.clone();
-            match parameter {
-                task if task < k => moved.gamma[task] *= step.exp(),
-                _ => moved.lambda *= step.exp(),
-            }
-            let theory = moved.theory();
-            let variance = Mat::from_fn(c, 1, |q, _| (y.transpose() * theory.covariance(q) * &y)[(0, 0)]);
-            (&theory.mean * &y, variance)
-        };
-        let coupling = case.coupling();
-        let actual = gradient(&cells, case.features, &coupling, &gram(&case.means), &labels).unwrap();
-        let (mean, variance) = scores(0, 0.0);
-        assert_close(&column(&actual.mean), &mean, ROUNDING);
-        assert_close(&column(&actual.variance), &variance, ROUNDING);
-
-        let h = 1e-3;
-        for parameter in 0..=k {
-            let at: Vec<_> = [-2.0, -1.0, 1.0, 2.0].map(|i| scores(parameter, i * h)).into();
-            let slope = |of: &dyn Fn(usize) -> f64| {
-                (of(0) - 8.0 * of(1) + 8.0 * of(2) - of(3)) / (12.0 * h)
-            };
-            for s in 0..c {
-                let expected = slope(&|i| at[i].0[(s, 0)]);
-                let error = (actual.mean_slopes[(parameter, s)] - expected).abs();
-                prop_assert!(error <= DIFFERENCES * mean.norm_max().max(1.0), "mean: {error}");
-                let expected = slope(&|i| at[i].1[(s, 0)]);
-                let error = (actual.variance_slopes[(parameter, s)] - expected).abs();
-                prop_assert!(error <= DIFFERENCES * variance.norm_max().max(1.0), "variance: {error}");
-            }
-        }
-    }
 
     #[test]
     fn a_coupling_must_have_one_gamma_for_each_task(case in problems()) {

@@ -7,6 +7,7 @@ use foretask::{Measured, Model};
 use serde_json::json;
 
 use crate::arguments;
+use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::read::{self, Names, Purpose, Table as Data};
@@ -23,8 +24,8 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     for path in arguments.report.output.iter().chain(&arguments.plot) {
         output::check(path, &inputs)?;
     }
-    let model = super::model(&arguments.model)?;
-    let features = super::feature_names(&model);
+    let model = load::model(&arguments.model)?;
+    let features = load::feature_names(&model);
     let purpose = Purpose::Evaluate {
         features: &features,
         target: model.target(),

@@ -6,6 +6,7 @@ use foretask::{CurvePoint, Density, Labels, Settings, SourceValue, Study, Tasks}
 use serde_json::json;
 
 use crate::arguments;
+use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -29,12 +30,12 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, &arguments.data.files)?;
     }
-    let table = super::training_table(&arguments.data)?;
-    let tasks = super::tasks(&table)?;
+    let table = load::training_table(&arguments.data)?;
+    let tasks = load::tasks(&table)?;
     let sources = tasks.cells().tasks().len() > 1 && settings.labels != Labels::Alone;
     let (study, alone) = match sources && !arguments.no_details {
         true => with_alone(&tasks, &settings)?,
-        false => (super::study(&tasks, &settings)?, None),
+        false => (load::study(&tasks, &settings)?, None),
     };
     let details = match arguments.no_details {
         true => None,
@@ -115,7 +116,7 @@ fn with_alone<'a>(
     let mut studies = Study::each(tasks, &[settings.clone(), alone], &tell)?.into_iter();
     match studies.next() {
         Some(study) => Ok((study, studies.next())),
-        None => Ok((super::study(tasks, settings)?, None)),
+        None => Ok((load::study(tasks, settings)?, None)),
     }
 }
 

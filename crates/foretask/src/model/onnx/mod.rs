@@ -191,7 +191,10 @@ fn metadata(model: &Model) -> Vec<Entry> {
 mod tests {
     use std::collections::HashSet;
 
+    use super::graph::whole_numbers;
+    use super::proto::Attribute;
     use super::*;
+    use crate::decision::Ties;
     use crate::{Evidence, Rows, RuleName, Settings, Study, Tasks};
 
     /// Classes of unequal spread along different features, by numbers that look random.

@@ -1,0 +1,48 @@
+//! What several commands begin with: a table, its study, a model.
+
+use std::path::Path;
+
+use foretask::{Model, Settings, Study, Tasks};
+
+use crate::arguments::Data;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::read::{self, Purpose, Table};
+
+/// Reads a table to learn from.
+pub fn training_table(data: &Data) -> Result<Table, Failure> {
+    Ok(read::read(&data.files, &data.columns(), Purpose::Train)?)
+}
+
+/// Groups a table by task and class.
+pub fn tasks(table: &Table) -> Result<Tasks<'_>, Failure> {
+    let task = table.tasks.as_deref().unwrap_or_default();
+    let class = table.labels.as_deref().unwrap_or_default();
+    Ok(Tasks::new(table.view()?, task, class)?)
+}
+
+/// Studies tasks, with a progress bar.
+pub fn study<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
+    let progress = Progress::new("training");
+    let tell = |share| progress.tell(share);
+    Ok(Study::with_progress(tasks, settings, &tell)?)
+}
+
+/// Reads a model file.
+pub fn model(path: &Path) -> Result<Model, Failure> {
+    Model::load(path).map_err(|error| match error {
+        foretask::Error::Io { path, source } => Failure::Unreadable { path, source },
+        source => Failure::Model {
+            path: path.to_owned(),
+            source,
+        },
+    })
+}
+
+/// The features that a model expects: their names, or as in an `.npz` file where it has none.
+pub fn feature_names(model: &Model) -> Vec<String> {
+    match model.feature_names() {
+        Some(names) => names.to_vec(),
+        None => (0..model.features()).map(|i| format!("f{i}")).collect(),
+    }
+}
