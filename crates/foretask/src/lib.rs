@@ -192,6 +192,8 @@
 //! Everything is deterministic: the same data and seed give the same bits, whatever the number of
 //! threads. Arithmetic is in `f64`; data may be `f32` or `f64`, in rows or in columns.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
 mod data;
 mod decision;
 mod error;
