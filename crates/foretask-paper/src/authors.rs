@@ -7,7 +7,7 @@
 
 use faer::Mat;
 use faer::linalg::solvers::Solve;
-use foretask::{Cells, Coupling, Moments};
+use foretask::{Cells, Coupling, Moments, Task};
 
 /// The fixed point contracts by a constant factor; far fewer rounds would do.
 const ROUNDS: usize = 200;
@@ -23,15 +23,21 @@ pub fn moments(
 ) -> Moments {
     let c = cells.len();
     let normaliser = (cells.tasks().len() * features) as f64;
-    let task = |r: usize| cells.task_of(r);
-    let count = |r: usize| cells.count(r) as f64;
+    let of_cells = |of: &dyn Fn(usize, &Task) -> Vec<f64>| -> Vec<f64> {
+        let tasks = cells.tasks().iter().enumerate();
+        tasks.flat_map(|(index, task)| of(index, task)).collect()
+    };
+    let counts = of_cells(&|_, task| task.counts.iter().map(|&n| n as f64).collect());
+    let owner = of_cells(&|index, task| vec![index as f64; task.counts.len()]);
+    let shares = of_cells(&|_, task| {
+        let all = task.samples() as f64;
+        task.counts.iter().map(|&n| n as f64 / all).collect()
+    });
+    let task = |r: usize| owner[r] as usize;
+    let count = |r: usize| counts[r];
     let centring = Mat::from_fn(c, c, |a, b| {
         let own = f64::from(u8::from(a == b));
-        own - if task(a) == task(b) {
-            cells.share(b)
-        } else {
-            0.0
-        }
+        own - if task(a) == task(b) { shares[b] } else { 0.0 }
     });
     let products = &centring * gram * centring.transpose();
     // Rows are the centred means in C coordinates; the other p - C directions have none.

@@ -46,7 +46,7 @@ impl Model {
 
     /// As an ONNX file.
     fn to_onnx<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.0.to_onnx().map_err(exception)?;
+        let bytes = foretask_onnx::to_onnx(&self.0).map_err(exception)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use crate::data::cells::pairs;
+use crate::data::pairs;
 use crate::stakes::Stakes;
 use crate::words::words;
 
@@ -62,7 +62,7 @@ pub struct Quadratic {
 
 impl Form {
     /// The number of classes.
-    pub fn classes(&self) -> usize {
+    pub(crate) fn classes(&self) -> usize {
         match self {
             Self::Linear { offsets } => offsets.len(),
             // m (m - 1)/2 pairs.
@@ -140,7 +140,7 @@ impl Quadratic {
 
 impl Discriminant {
     /// The d scores of a sample with responses φ.
-    pub fn scores(&self, responses: &[f64]) -> Vec<f64> {
+    pub(crate) fn scores(&self, responses: &[f64]) -> Vec<f64> {
         self.label_scores
             .col_iter()
             .map(|y| y.iter().zip(responses).map(|(y, phi)| y * phi).sum())
@@ -155,19 +155,26 @@ impl Discriminant {
 
 /// How scores become a class and probabilities.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Decision {
+pub enum Decision {
     /// First class where the one score exceeds `threshold`; log-odds slope (score - centre).
     Threshold {
+        /// Where the decision changes.
         threshold: f64,
+        /// How fast the log-odds grow.
         slope: f64,
+        /// Where both classes are equally probable.
         centre: f64,
     },
     /// The class of the largest cost-weighted posterior; log-posteriors slope score_c + offset_c of the class
     /// scores that `form` makes.
     Argmax {
+        /// From d scores to m class scores.
         form: Form,
+        /// How fast log-posteriors grow.
         slope: f64,
+        /// Added to log-posteriors, one per class.
         offsets: Vec<f64>,
+        /// What a mistake in each class costs.
         costs: Vec<f64>,
     },
 }

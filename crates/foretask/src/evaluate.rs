@@ -2,13 +2,12 @@
 
 use faer::Mat;
 
-use crate::data::rows::Rows;
+use crate::data::Rows;
 use crate::decision::argmax;
 use crate::error::{Error, Result};
-use crate::forecast::calibrate::{Claim, Reliability};
-use crate::forecast::{AlarmForecast, Forecast};
+use crate::forecast::{AlarmForecast, Claim, Forecast, Reliability};
 use crate::model::Model;
-use crate::numerics::interval::interval;
+use crate::numerics::interval;
 
 /// Class shares that differ by less than this are the same for a reader of percents.
 const SAME_SHARE: f64 = 0.01;

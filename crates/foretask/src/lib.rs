@@ -156,10 +156,6 @@
 //!   rule.rs               how scores were made, for people
 //!   mod.rs                a trained decision for one task
 //!   file.rs               as a safetensors file
-//!   onnx/
-//!     proto.rs            the messages of the format
-//!     graph.rs            the steps from features to decision
-//!     mod.rs              as an ONNX file
 //! evaluate.rs             what a model did, next to what was foretold
 //! study/
 //!   shared.rs             what all targets stand on, computed once
@@ -214,41 +210,30 @@ mod tensors;
 pub mod theory;
 mod words;
 
-pub use data::cells::{Cells, Task};
-pub use data::coupling::Coupling;
-pub use data::rows::{Element, Rows};
-pub use data::statistics::Statistics;
-pub use data::tasks::Tasks;
-pub use decision::{Discriminant, Form, Quadratic, Ties};
+pub use data::{Cells, Coupling, Element, Rows, Statistics, Task, Tasks};
+pub use decision::{Decision, Discriminant, Form, Quadratic, Ties};
 pub use error::{Error, Result};
-pub use estimate::relatedness::relatedness;
+pub use estimate::relatedness;
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
-pub use forecast::calibrate::Reliability;
-pub use forecast::curve::CurvePoint;
-pub use forecast::density::{Density, RocPoint};
-pub use forecast::note::Note;
-pub use forecast::value::SourceValue;
-pub use forecast::{AlarmForecast, Forecast};
-pub use model::Model;
+pub use forecast::{
+    AlarmForecast, CurvePoint, Density, Forecast, Note, Reliability, RocPoint, SourceValue,
+};
 pub use model::file::write_atomically;
-pub use model::rule::{CandidateWeight, Rule};
-pub use moments::{Moments, Provenance, centre_noise};
-pub use numerics::interval::{COVERAGE, interval};
-pub use recipe::families::Family;
-pub use rules::false_alarm::Tail;
-pub use settings::words::{Evidence, Labels, RuleName, vocabulary};
-pub use settings::{FalseAlarm, Prior, Settings};
-pub use solve::leave_one_out::LeaveOneOut;
-pub use solve::scaling::Scaling;
-pub use solve::system::System;
+pub use model::{CandidateWeight, Model, Rule};
+pub use moments::{Moments, Provenance};
+pub use numerics::COVERAGE;
+pub use recipe::Family;
+pub use rules::Tail;
+pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, vocabulary};
+pub use solve::{LeaveOneOut, Scaling, System};
 pub use study::compare::{Compared, Foretold};
 pub use study::{LeftOut, Study};
 pub use words::{Named, Word};
 
 /// The normal distribution, and probabilities of orthants.
 pub mod normal {
-    pub use crate::numerics::normal::{cumulative, density, tail, upper_quantile};
-    pub use crate::numerics::orthant::{Orthant, orthant};
+    pub use crate::numerics::normal::{cumulative, density, tail};
+    pub use crate::numerics::{Orthant, orthant};
 }
 
 #[cfg(test)]

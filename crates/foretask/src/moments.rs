@@ -9,7 +9,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::numerics::{dense, points};
 use crate::words::words;
 
@@ -58,7 +58,11 @@ impl Moments {
     /// Empirical moments of (stratified) leave-one-out responses, n_t x C, of known classes.
     ///
     /// The covariance is pooled over the classes; a class without samples has the mean of all.
-    pub fn leave_one_out(responses: MatRef<'_, f64>, class: &[usize], classes: usize) -> Self {
+    pub(crate) fn leave_one_out(
+        responses: MatRef<'_, f64>,
+        class: &[usize],
+        classes: usize,
+    ) -> Self {
         let (means, counts) = class_means(responses, class, classes);
         let residuals = residuals(responses, class, &means);
         let present = counts.iter().filter(|&&n| n > 0.0).count();
@@ -74,7 +78,7 @@ impl Moments {
     }
 
     /// Whether all classes have the same covariance, but for rounding.
-    pub fn has_equal_covariances(&self) -> bool {
+    pub(crate) fn has_equal_covariances(&self) -> bool {
         let Some((first, rest)) = self.covariance.split_first() else {
             return true;
         };
@@ -97,7 +101,12 @@ impl Moments {
 
     /// Scores zᵀ = φᵀ Y of Gaussian responses of `class` (n x d), one for each row of standard normal
     /// `points` (n x C or wider).
-    pub fn draw(&self, class: usize, label_scores: &Mat<f64>, points: &Mat<f64>) -> Mat<f64> {
+    pub(crate) fn draw(
+        &self,
+        class: usize,
+        label_scores: &Mat<f64>,
+        points: &Mat<f64>,
+    ) -> Mat<f64> {
         let factor = points::factor(self.covariance[class].as_ref());
         self.draw_by(&factor, class, label_scores, points)
     }
@@ -148,7 +157,7 @@ impl Moments {
 
 /// The offset of a score has variance C/n_i, because the task mean it is centred by is an average of
 /// n_i rows: errors at a threshold use the variance times 1 + 1/n_i (THEORY 4.5).
-pub fn centre_noise(cells: &Cells, target: usize) -> f64 {
+pub(crate) fn centre_noise(cells: &Cells, target: usize) -> f64 {
     1.0 + 1.0 / cells.samples(target) as f64
 }
 

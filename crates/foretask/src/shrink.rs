@@ -3,8 +3,7 @@
 use faer::{Mat, MatRef};
 
 use crate::moments::{Moments, class_means, residuals};
-use crate::numerics::dense;
-use crate::numerics::spectrum::Spectrum;
+use crate::numerics::{Spectrum, dense};
 
 impl Moments {
     /// Leave-one-out moments shrunk toward those of the theory (THEORY 9.1).
@@ -13,7 +12,7 @@ impl Moments {
     /// where the theory's is the identity; the contrasts between class means go to a multiple of
     /// the theory's by the positive-part James-Stein rule, in the metric of that covariance. If
     /// nothing survives, the theory's contrasts stay.
-    pub fn shrunk(responses: MatRef<'_, f64>, class: &[usize], theory: &Moments) -> Self {
+    pub(crate) fn shrunk(responses: MatRef<'_, f64>, class: &[usize], theory: &Moments) -> Self {
         let classes = theory.mean.nrows();
         let cells = responses.ncols();
         let (means, counts) = class_means(responses, class, classes);

@@ -10,6 +10,6 @@ use crate::output;
 pub fn run(arguments: &arguments::Export) -> Result<Answer, Failure> {
     output::check(&arguments.onnx, std::slice::from_ref(&arguments.model))?;
     let model = load::model(&arguments.model)?;
-    output::file(&arguments.onnx, &model.to_onnx()?)?;
+    output::file(&arguments.onnx, &foretask_onnx::to_onnx(&model)?)?;
     Ok(Answer::Yes)
 }

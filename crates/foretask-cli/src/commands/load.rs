@@ -25,7 +25,11 @@ pub fn tasks(table: &Table) -> Result<Tasks<'_>, Failure> {
 pub fn study<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
     let progress = Progress::new("training");
     let tell = |share| progress.tell(share);
-    Ok(Study::with_progress(tasks, settings, &tell)?)
+    let mut studies = Study::each(tasks, std::slice::from_ref(settings), &tell)?;
+    match studies.pop() {
+        Some(study) => Ok(study),
+        None => Ok(Study::new(tasks, settings)?),
+    }
 }
 
 /// Reads a model file.

@@ -17,7 +17,7 @@ fn the_file_is_the_librarys_and_replaces_an_older_one() {
     assert_eq!(folder.stdout(&[&EXPORT[..], &["model.onnx"]].concat()), "");
     let model = Model::load(&folder.path("model.safetensors")).unwrap();
     let written = fs::read(folder.path("model.onnx")).unwrap();
-    assert_eq!(written, model.to_onnx().unwrap());
+    assert_eq!(written, foretask_onnx::to_onnx(&model).unwrap());
     // Strings are stored as they are.
     let has = |text: &str| {
         written

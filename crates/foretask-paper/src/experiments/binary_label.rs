@@ -5,7 +5,7 @@
 use foretask::rules::ScoreLaw;
 use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
 use foretask::theory::{Corrections, Theory};
-use foretask::{Coupling, Scaling, Statistics, System, centre_noise};
+use foretask::{Coupling, Scaling, Statistics, System};
 
 use crate::error::Result;
 use crate::figure::{Axis, Colour, Figure, Panel, Series};
@@ -143,7 +143,7 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
             let used = Spread::of(results.iter().map(|r| r[kind].error));
             errors[kind][number] = used.mean;
             let threshold = used_threshold(kind, &rules);
-            let expected = law.cost(EQUAL, threshold);
+            let expected = cost(&law, threshold);
             worst = worst.max(beyond(used, expected));
             let best = rules[kind].threshold;
             nearest = nearest.min(best.abs());
@@ -160,9 +160,9 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
                     Value::new(100.0 * expected, 1),
                     Value::percent(used, 1),
                     Value::printed(best.is_finite().then_some(best), 3),
-                    Value::new(100.0 * law.cost(EQUAL, best), 1),
+                    Value::new(100.0 * cost(&law, best), 1),
                     Value::new(at, 3),
-                    Value::new(100.0 * printed.cost(EQUAL, at), 1),
+                    Value::new(100.0 * cost(&printed, at), 1),
                 ],
             );
             let statistics = |class: usize| {
@@ -274,7 +274,7 @@ fn foretold(
         Corrections::DegreesOfFreedom,
     )?;
     let of_target = theory.moments(target);
-    let noise = centre_noise(&cells, target);
+    let noise = super::centre_noise(&cells.tasks()[target]);
     let classical = classical_labels(&cells, target);
     let rules = [
         BinaryRule {
@@ -324,4 +324,10 @@ fn panel(
         series,
         marks: vec![threshold],
     }
+}
+
+/// The error where both classes are as frequent.
+fn cost(law: &ScoreLaw, threshold: f64) -> f64 {
+    let errors = law.errors(threshold);
+    EQUAL[0] * errors[0] + EQUAL[1] * errors[1]
 }

@@ -166,3 +166,8 @@ fn available<T>(report: &mut Report, part: &str, read: Result<T>) -> Result<Opti
         Err(error) => Err(error),
     }
 }
+
+/// The offset of a score is an average over the n samples of its task: variances grow by 1 + 1/n.
+fn centre_noise(task: &foretask::Task) -> f64 {
+    1.0 + 1.0 / task.samples() as f64
+}

@@ -14,7 +14,7 @@ use foretask::rules::{one_hot, one_vs_all};
 use foretask::theory::{Corrections, Theory};
 use foretask::{
     Coupling, Discriminant, Evidence, Form, Labels, Model, Moments, Prior, RuleName, Scaling,
-    Settings, Statistics, Study, System, Tasks, Ties, centre_noise,
+    Settings, Statistics, Study, System, Tasks, Ties,
 };
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -356,7 +356,7 @@ fn with_true_means(
         None,
         Corrections::DegreesOfFreedom,
     )?;
-    let noise = centre_noise(&cells, target);
+    let noise = super::centre_noise(&cells.tasks()[target]);
     let of_target = theory.moments(target).with_noise(noise);
     let rule = match (method.rule, method.labels) {
         (RuleName::OneVsAll, Labels::Classical) => {

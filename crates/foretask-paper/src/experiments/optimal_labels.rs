@@ -5,9 +5,7 @@
 use faer::Mat;
 use foretask::rules::binary::optimal_labels;
 use foretask::theory::{Corrections, Theory};
-use foretask::{
-    Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study, centre_noise,
-};
+use foretask::{Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study};
 
 use super::available;
 use super::digits::{DIGITS, SOURCES, counts, draw, lambda};
@@ -180,7 +178,7 @@ impl Oracle {
         let coupling = Coupling::uniform(lambda(SHARED), 1.0, 2)?;
         let corrections = Corrections::DegreesOfFreedom;
         let theory = Theory::spherical(&cells, FEATURES, &coupling, &products, None, corrections)?;
-        let noise = centre_noise(&cells, 1);
+        let noise = super::centre_noise(&cells.tasks()[1]);
         let rule = optimal_labels(&theory.moments(1), [0.5, 0.5], noise);
         Ok(Self {
             correlation: between(0, 2) / between(2, 2),

@@ -562,7 +562,7 @@ fn beats(
 }
 
 fn rates_of(road: &(&str, Labels, Evidence, bool)) -> &'static [f64] {
-    if road.2.is_theory() {
+    if !matches!(road.2, Evidence::Auto | Evidence::LeaveOneOut) {
         &BEAT_RATES
     } else {
         &LEFT_OUT_RATES

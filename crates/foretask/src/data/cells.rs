@@ -73,23 +73,23 @@ impl Cells {
     }
 
     /// The task a cell belongs to.
-    pub fn task_of(&self, cell: usize) -> usize {
+    pub(crate) fn task_of(&self, cell: usize) -> usize {
         self.task_of[cell]
     }
 
     /// Samples in a cell.
-    pub fn count(&self, cell: usize) -> usize {
+    pub(crate) fn count(&self, cell: usize) -> usize {
         let task = self.task_of[cell];
         self.tasks[task].counts[cell - self.first[task]]
     }
 
     /// Samples in a task.
-    pub fn samples(&self, task: usize) -> usize {
+    pub(crate) fn samples(&self, task: usize) -> usize {
         self.tasks[task].samples()
     }
 
     /// The share n_r / n_i of a cell in its task: the response of an untrained model.
-    pub fn share(&self, cell: usize) -> f64 {
+    pub(crate) fn share(&self, cell: usize) -> f64 {
         self.count(cell) as f64 / self.samples(self.task_of[cell]) as f64
     }
 
@@ -136,7 +136,7 @@ impl Cells {
     }
 
     /// The names of all tasks.
-    pub fn task_names(&self) -> Vec<String> {
+    pub(crate) fn task_names(&self) -> Vec<String> {
         self.tasks.iter().map(|task| task.name.clone()).collect()
     }
 
@@ -146,7 +146,7 @@ impl Cells {
     /// many classes is matched in order, as the first class of "9 against 5" stands for the first
     /// of "1 against 4". Aligned labels (the classical ones) use this; free label scores do not
     /// need it.
-    pub fn aligned(&self, target: usize) -> Vec<Option<usize>> {
+    pub(crate) fn aligned(&self, target: usize) -> Vec<Option<usize>> {
         let classes = &self.tasks[target].classes;
         let mut aligned = Vec::with_capacity(self.len());
         for task in &self.tasks {
@@ -187,7 +187,7 @@ impl Cells {
     }
 
     /// The same cells without one task.
-    pub fn without(&self, task: usize) -> Self {
+    pub(crate) fn without(&self, task: usize) -> Self {
         let mut tasks = self.tasks.clone();
         tasks.remove(task);
         Self::new(tasks)

@@ -5,3 +5,13 @@ pub(crate) mod coupling;
 pub(crate) mod rows;
 pub(crate) mod statistics;
 pub(crate) mod tasks;
+
+pub(crate) use cells::pairs;
+pub use cells::{Cells, Task};
+pub use coupling::Coupling;
+pub(crate) use rows::PANEL;
+pub use rows::{Element, Rows};
+pub use statistics::Statistics;
+pub(crate) use statistics::{NO_SPREAD, RowBlock, Second};
+pub use tasks::Tasks;
+pub(crate) use tasks::classes_in_order;

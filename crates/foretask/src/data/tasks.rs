@@ -86,18 +86,8 @@ impl<'a> Tasks<'a> {
         self.rows.features()
     }
 
-    /// The number of rows, n.
-    pub fn len(&self) -> usize {
-        self.order.len()
-    }
-
-    /// Whether there is no row (never true: a `Tasks` has at least two).
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
     /// The rows of one task, in the order of its cells, as positions in the original table.
-    pub fn rows_of(&self, task: usize) -> &[usize] {
+    pub(crate) fn rows_of(&self, task: usize) -> &[usize] {
         let start: usize = (0..task).map(|i| self.cells.samples(i)).sum();
         &self.order[start..start + self.cells.samples(task)]
     }
@@ -108,13 +98,8 @@ impl<'a> Tasks<'a> {
     }
 
     /// The table itself.
-    pub fn rows(&self) -> Rows<'a> {
+    pub(crate) fn rows(&self) -> Rows<'a> {
         self.rows
-    }
-
-    /// The class (index within the task) of each row of [`Tasks::rows_of`].
-    pub fn classes_of(&self, task: usize) -> Vec<usize> {
-        classes_in_order(&self.cells.tasks()[task])
     }
 }
 

@@ -15,15 +15,14 @@
 use faer::Mat;
 
 use super::gram::trace_of_covariance;
-use crate::data::cells::Cells;
-use crate::data::statistics::{NO_SPREAD, RowBlock, Statistics};
+use crate::data::{Cells, NO_SPREAD, RowBlock, Statistics};
 use crate::error::{Error, Result};
 use crate::numerics::dense::{self, trace_of_product};
 use crate::theory::{Covariances, check};
 
 /// How a covariance is estimated from few samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimate {
+pub(crate) enum Estimate {
     /// The sample covariance; with fewer samples than features it is rank-deficient.
     Sample,
     /// Shrunk by the oracle-approximating rule.
@@ -52,7 +51,7 @@ const MOST_FEATURES: usize = 5_000;
 /// assert_eq!(covariances.cells(), 2);
 /// # Ok::<(), foretask::Error>(())
 /// ```
-pub fn estimate(
+pub(crate) fn estimate(
     statistics: &Statistics<'_>,
     scales: &[f64],
     estimate: Estimate,
@@ -96,7 +95,7 @@ pub fn estimate(
 }
 
 /// The class means of the data divided by `scales`, one a column (p x C).
-pub fn means(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
+pub(crate) fn means(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
     let (means, cells) = (statistics.means(), statistics.cells());
     Mat::from_fn(means.nrows(), means.ncols(), |feature, cell| {
         means[(feature, cell)] / scales[cells.task_of(cell)]
@@ -105,7 +104,7 @@ pub fn means(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
 
 /// α_r = tr W_r/((n_r - 1) p) of the data divided by `scales`: the variance of every class as a
 /// sphere. A class of one sample has that of its task, a task of such classes that of all.
-pub fn spherical(statistics: &Statistics<'_>, scales: &[f64]) -> Vec<f64> {
+pub(crate) fn spherical(statistics: &Statistics<'_>, scales: &[f64]) -> Vec<f64> {
     (0..statistics.cells().len())
         .map(|cell| trace_of_covariance(statistics, scales, cell) / statistics.features() as f64)
         .collect()

@@ -13,10 +13,8 @@
 
 use faer::Mat;
 
-use crate::data::cells::Cells;
-use crate::data::statistics::Statistics;
-use crate::numerics::dense;
-use crate::numerics::spectrum::positive_part;
+use crate::data::{Cells, Statistics};
+use crate::numerics::{dense, positive_part};
 
 /// Below this many samples in some cell, Gram estimates of two-class tasks are shrunk.
 const FEW: usize = 20;

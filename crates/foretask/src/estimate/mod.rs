@@ -6,3 +6,9 @@ pub(crate) mod gram;
 pub(crate) mod pooled;
 pub(crate) mod population;
 pub(crate) mod relatedness;
+
+pub(crate) use covariance::Estimate;
+pub(crate) use pooled::pooled;
+pub(crate) use population::Population;
+pub(crate) use relatedness::likeness;
+pub use relatedness::relatedness;

@@ -10,9 +10,9 @@
 use faer::Mat;
 
 use super::covariance::oas;
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::numerics::dense;
-use crate::solve::reduced::Reduced;
+use crate::solve::Reduced;
 use crate::theory::Common;
 
 /// Contrasts keep at least this share of their squared length.

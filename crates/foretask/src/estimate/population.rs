@@ -4,13 +4,10 @@ use faer::Mat;
 
 use super::covariance;
 use super::gram;
-use crate::data::cells::{Cells, pairs};
-use crate::data::coupling::Coupling;
-use crate::data::statistics::Statistics;
+use crate::data::{Cells, Coupling, Statistics, pairs};
 use crate::error::{Error, Result};
 use crate::moments::{Moments, Provenance};
-use crate::numerics::dense;
-use crate::numerics::interval::NORMAL_95;
+use crate::numerics::{NORMAL_95, dense};
 use crate::theory::pairs::{Member, joint_law};
 use crate::theory::{Common, Corrections, Covariances, Theory};
 

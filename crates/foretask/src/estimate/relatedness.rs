@@ -3,9 +3,8 @@
 use faer::Mat;
 
 use super::gram;
-use crate::data::cells::Cells;
-use crate::data::statistics::Statistics;
-use crate::solve::scaling::Scaling;
+use crate::data::{Cells, Statistics};
+use crate::solve::Scaling;
 
 /// How alike the class differences of each task (row) are to those of each target (column), from -1
 /// (opposed) over 0 (unrelated) to 1 (the same); `None` where classes do not correspond.

@@ -7,7 +7,7 @@ use super::density::Density;
 use super::{Forecast, errors_of};
 use crate::decision::{argmax, softmax};
 use crate::moments::Provenance;
-use crate::numerics::interval::{INFLATION, interval};
+use crate::numerics::{INFLATION, interval};
 use crate::stakes::{Stakes, weighted};
 
 /// A forecast from class scores (n x m) that each sample had no say in, and the class chosen for

@@ -52,7 +52,7 @@ impl Density {
     }
 
     /// P(score > z).
-    pub fn tail(&self, z: f64) -> f64 {
+    pub(crate) fn tail(&self, z: f64) -> f64 {
         self.average(|mean, deviation| normal::tail((z - mean) / deviation))
     }
 

@@ -18,12 +18,16 @@ pub(crate) mod draw;
 pub(crate) mod note;
 pub(crate) mod value;
 
-use calibrate::Reliability;
-use density::{Density, RocPoint};
-use note::Note;
+pub use calibrate::Reliability;
+pub(crate) use calibrate::{Claim, temperature};
+pub use curve::CurvePoint;
+pub use density::{Density, RocPoint};
+pub(crate) use note::FEW;
+pub use note::Note;
+pub use value::SourceValue;
 
 use crate::moments::Provenance;
-use crate::rules::false_alarm::Tail;
+use crate::rules::Tail;
 use crate::stakes::{Stakes, weighted};
 
 /// Expected error of a rule, with an interval, by class, and the law of its scores.

@@ -7,15 +7,13 @@
 //! which takes the final name only when it is whole and on the disk.
 
 pub(crate) mod file;
-mod onnx;
 pub(crate) mod rule;
+
+pub use rule::{CandidateWeight, Rule};
 
 use faer::{Accum, Mat};
 
-use rule::Rule;
-
-use crate::data::cells::Task;
-use crate::data::rows::Rows;
+use crate::data::{Rows, Task};
 use crate::decision::{Decision, judged_score};
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
@@ -139,7 +137,7 @@ impl Model {
     }
 
     /// How its scores become a class and probabilities.
-    pub(crate) fn decision(&self) -> &Decision {
+    pub fn decision(&self) -> &Decision {
         &self.decision
     }
 

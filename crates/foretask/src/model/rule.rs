@@ -1,8 +1,8 @@
 //! [`Rule`]: how a model's scores were made, for people.
 
-use crate::data::coupling::Coupling;
-use crate::recipe::families::Family;
-use crate::settings::words::{Labels, RuleName};
+use crate::data::Coupling;
+use crate::recipe::Family;
+use crate::settings::{Labels, RuleName};
 
 /// How a rule's scores are made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

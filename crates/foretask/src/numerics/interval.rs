@@ -9,7 +9,7 @@ pub(crate) const INFLATION: f64 = 1.25;
 pub const COVERAGE: f64 = 0.9;
 
 /// The interval of a share v seen in n samples.
-pub fn interval(share: f64, samples: f64, inflation: f64) -> [f64; 2] {
+pub(crate) fn interval(share: f64, samples: f64, inflation: f64) -> [f64; 2] {
     let share = share.clamp(0.0, 1.0);
     let (a, b) = (
         samples * share / inflation + 0.5,

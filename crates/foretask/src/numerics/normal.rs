@@ -32,7 +32,7 @@ pub fn density(x: f64) -> f64 {
 /// use foretask::gaussian::{tail, upper_quantile};
 /// assert!((tail(upper_quantile(1e-6)) / 1e-6 - 1.0).abs() < 1e-12);
 /// ```
-pub fn upper_quantile(probability: f64) -> f64 {
+pub(crate) fn upper_quantile(probability: f64) -> f64 {
     if !(0.0..=1.0).contains(&probability) {
         return f64::NAN;
     }

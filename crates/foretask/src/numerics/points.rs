@@ -24,7 +24,7 @@ use super::spectrum::Spectrum;
 /// let variance = points.col(2).squared_norm_l2() / 1024.0;
 /// assert!((variance - 1.0).abs() < 0.01);
 /// ```
-pub fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
+pub(crate) fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
     let mut points = Mat::zeros(count, dimension);
     for (index, column) in points.col_iter_mut().enumerate() {
         let mut uniform = Uniform::new(index, SEED);
@@ -48,7 +48,7 @@ pub fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
 /// assert_eq!(factor.ncols(), 1);
 /// assert!((&factor * factor.transpose() - &ones).norm_max() < 1e-15);
 /// ```
-pub fn factor(covariance: MatRef<'_, f64>) -> Mat<f64> {
+pub(crate) fn factor(covariance: MatRef<'_, f64>) -> Mat<f64> {
     let d = covariance.nrows();
     let known = (0..d).all(|j| (j..d).all(|i| covariance[(i, j)].is_finite()));
     if d == 0 || !known {

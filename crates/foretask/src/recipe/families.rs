@@ -18,10 +18,9 @@
 
 use faer::Mat;
 
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::numerics::dense;
-use crate::solve::leave_one_out::correct_mass;
-use crate::solve::path::Fitted;
+use crate::solve::{Fitted, correct_mass};
 use crate::words::words;
 
 words! {

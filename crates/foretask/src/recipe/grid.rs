@@ -1,6 +1,6 @@
 //! The couplings that the default tries.
 
-use crate::solve::grid::Grid;
+use crate::solve::Grid;
 
 /// The grid of so many tasks: docs/5-many-classes.md#the-recipe, less two steps that cost a fifth of the time and
 /// changed no accuracy by more than noise (symmetric g = 100, asymmetric g = 0.1).

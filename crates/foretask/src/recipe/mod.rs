@@ -5,3 +5,8 @@ pub(crate) mod families;
 pub(crate) mod folds;
 pub(crate) mod grid;
 pub(crate) mod tournament;
+
+pub use families::Family;
+pub(crate) use folds::{Folds, rows};
+pub(crate) use grid::grid;
+pub(crate) use tournament::{Entry, Tournament};

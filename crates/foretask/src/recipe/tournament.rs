@@ -18,12 +18,9 @@ use rayon::prelude::*;
 
 use super::families::{Candidate, Family, Samples};
 use super::folds::Folds;
-use crate::data::cells::Cells;
-use crate::data::tasks::classes_in_order;
+use crate::data::{Cells, classes_in_order};
 use crate::error::Result;
-use crate::solve::grid::{Grid, GridPoint};
-use crate::solve::path::Fitted;
-use crate::solve::reduced::Reduced;
+use crate::solve::{Fitted, Grid, GridPoint, Reduced};
 
 /// η: how sharply weights follow the leave-one-out error.
 const SHARPNESS: f64 = 0.25;

@@ -3,8 +3,7 @@
 use faer::{Mat, MatRef};
 
 use crate::moments::Moments;
-use crate::numerics::dense;
-use crate::numerics::spectrum::Spectrum;
+use crate::numerics::{Spectrum, dense};
 
 /// The smallest variance a class may have in a direction, in units of the average over classes. The
 /// theory's covariances have one null space, so that a class without variance where others have some

@@ -38,7 +38,7 @@ use crate::numerics::dense;
 /// let scores = rule.form.class_scores(&rule.scores(&[0.3]));
 /// assert!((scores[0] - scores[1] - 0.6).abs() < 1e-12);
 /// ```
-pub fn discriminant(
+pub(crate) fn discriminant(
     moments: &Moments,
     priors: &[f64],
     label_scores: Option<&Mat<f64>>,

@@ -7,9 +7,9 @@ use faer::Mat;
 
 use super::pencil::Pencil;
 use super::score_law::ScoreLaw;
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::moments::Moments;
-use crate::numerics::spectrum::pseudo_solve;
+use crate::numerics::pseudo_solve;
 
 /// A binary rule: label scores and threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub fn classical_labels(cells: &Cells, target: usize) -> Vec<f64> {
 }
 
 /// The target alone: its classical labels, zero in every other task.
-pub fn alone_labels(cells: &Cells, target: usize) -> Vec<f64> {
+pub(crate) fn alone_labels(cells: &Cells, target: usize) -> Vec<f64> {
     let range = cells.of_task(target);
     let mut labels = classical_labels(cells, target);
     (0..labels.len())

@@ -12,9 +12,9 @@
 use statrs::function::beta::checked_beta_reg;
 
 use crate::moments::Moments;
-use crate::numerics::interval::{COVERAGE, INFLATION};
 use crate::numerics::normal::{tail, upper_quantile};
 use crate::numerics::optimise::bisect;
+use crate::numerics::{COVERAGE, INFLATION};
 use crate::words::words;
 
 use super::binary::{BinaryRule, least_cost_labels};
@@ -33,7 +33,7 @@ use super::score_law::ScoreLaw;
 /// the second coefficient being negative where less than half is detected and the first where the rate
 /// exceeds a half. Equal covariances have the labels of [`binary`](super::binary::optimal_labels) at
 /// every rate.
-pub fn optimal_labels(moments: &Moments, null: usize, rate: f64, noise: f64) -> BinaryRule {
+pub(crate) fn optimal_labels(moments: &Moments, null: usize, rate: f64, noise: f64) -> BinaryRule {
     let (null, other) = if null == 0 { (0, 1) } else { (1, 0) };
     let q = quantile(rate);
     let label_scores = least_cost_labels(moments, noise, |law| {
@@ -58,7 +58,7 @@ pub fn optimal_labels(moments: &Moments, null: usize, rate: f64, noise: f64) -> 
 /// assert!((law.errors(threshold)[1] - 0.01).abs() < 1e-12);
 /// assert!(false_alarm::detection(&law, threshold, 1) > 0.79);
 /// ```
-pub fn gaussian_threshold(law: &ScoreLaw, null: usize, rate: f64) -> f64 {
+pub(crate) fn gaussian_threshold(law: &ScoreLaw, null: usize, rate: f64) -> f64 {
     let (class, up) = if null == 0 { (0, -1.0) } else { (1, 1.0) };
     let q = quantile(rate);
     if q.is_finite() {
@@ -94,15 +94,15 @@ words! {
 
 /// A threshold set from scores, and the false-alarm rate it will have.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Threshold {
+pub(crate) struct Threshold {
     /// ζ.
-    pub value: f64,
+    pub(crate) value: f64,
     /// What was used, never [`Tail::Auto`].
-    pub tail: Tail,
+    pub(crate) tail: Tail,
     /// Mean of the rate over training sets like this one.
-    pub expected: f64,
+    pub(crate) expected: f64,
     /// Where the rate on endless new data lies with probability [`COVERAGE`].
-    pub interval: [f64; 2],
+    pub(crate) interval: [f64; 2],
 }
 
 /// With fewer samples than this the mean excess rests on one or two of them, and extrapolation by it
@@ -160,7 +160,7 @@ const EXCESSES: usize = 9;
 /// assert_eq!((threshold.value, threshold.tail), (94.0, Tail::Empirical));
 /// assert!(threshold.interval[0] < 0.05 && 0.05 < threshold.interval[1]);
 /// ```
-pub fn threshold_of(scores: &[f64], null: usize, rate: f64, tail: Tail) -> Threshold {
+pub(crate) fn threshold_of(scores: &[f64], null: usize, rate: f64, tail: Tail) -> Threshold {
     // Alarms are above.
     let mut scores: Vec<f64> = scores
         .iter()

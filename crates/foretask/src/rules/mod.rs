@@ -13,13 +13,16 @@
 
 pub mod bayes;
 pub mod binary;
-pub mod false_alarm;
+pub(crate) mod false_alarm;
 pub mod one_hot;
 pub mod one_vs_all;
-pub mod one_vs_one;
+pub(crate) mod one_vs_one;
 
 mod averages;
 mod pencil;
 mod score_law;
 
+pub use binary::BinaryRule;
+pub use false_alarm::Tail;
+pub(crate) use one_vs_one::PairScore;
 pub use score_law::ScoreLaw;

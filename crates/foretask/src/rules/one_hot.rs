@@ -7,10 +7,10 @@
 use faer::Mat;
 
 use super::averages::{average, centre, shares};
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::decision::{Discriminant, Form};
 use crate::moments::Moments;
-use crate::numerics::spectrum::pseudo_solve;
+use crate::numerics::pseudo_solve;
 
 /// The classical labels: column c is one on every cell that stands for class c, zero elsewhere.
 pub fn classical(cells: &Cells, target: usize) -> Discriminant {

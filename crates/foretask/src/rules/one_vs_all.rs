@@ -15,12 +15,11 @@
 use faer::Mat;
 
 use super::averages::{Whitened, average, between, centre, shares};
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::decision::{Discriminant, Form};
 use crate::moments::Moments;
-use crate::numerics::dense;
 use crate::numerics::optimise::least_on_simplex;
-use crate::numerics::spectrum::pseudo_solve;
+use crate::numerics::{dense, pseudo_solve};
 
 /// Labels +1 on the cells that stand for class l and -1 on all others, standardised.
 pub fn classical(cells: &Cells, target: usize, moments: &Moments) -> Discriminant {
@@ -115,7 +114,7 @@ pub fn naive_classical(cells: &Cells, target: usize) -> Discriminant {
 /// class l and one for its other cells. The score is shifted to mean zero for class l and not scaled.
 ///
 /// Only the difference of a task's two labels matters, so that the family has one number per task.
-pub fn naive_optimal(
+pub(crate) fn naive_optimal(
     moments: &Moments,
     priors: &[f64],
     cells: &Cells,

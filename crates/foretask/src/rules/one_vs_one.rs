@@ -13,13 +13,13 @@ use crate::rules::score_law::ScoreLaw;
 
 /// The score of one pair, (φ·labels - threshold)/deviation: positive is a vote for its first class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairScore {
+pub(crate) struct PairScore {
     /// One label per cell of the pair's problem.
-    pub labels: Vec<f64>,
+    pub(crate) labels: Vec<f64>,
     /// Where the vote changes.
-    pub threshold: f64,
+    pub(crate) threshold: f64,
     /// The deviation of the score within the two classes.
-    pub deviation: f64,
+    pub(crate) deviation: f64,
 }
 
 impl PairScore {
@@ -27,7 +27,12 @@ impl PairScore {
     ///
     /// `moments` are those of the pair's two classes, `weights` the importance of each, and `noise`
     /// multiplies variances ([`crate::moments::centre_noise`]).
-    pub fn of_labels(labels: Vec<f64>, moments: &Moments, weights: [f64; 2], noise: f64) -> Self {
+    pub(crate) fn of_labels(
+        labels: Vec<f64>,
+        moments: &Moments,
+        weights: [f64; 2],
+        noise: f64,
+    ) -> Self {
         let law = ScoreLaw::new(moments, &labels, noise);
         let threshold = law.threshold(weights);
         let deviation = (0.5 * (law.variance[0] + law.variance[1])).sqrt();
@@ -44,13 +49,13 @@ impl PairScore {
     }
 
     /// The score of the labels of least cost.
-    pub fn optimal(moments: &Moments, weights: [f64; 2], noise: f64) -> Self {
+    pub(crate) fn optimal(moments: &Moments, weights: [f64; 2], noise: f64) -> Self {
         let labels = optimal_labels(moments, weights, noise).label_scores;
         Self::of_labels(labels, moments, weights, noise)
     }
 
     /// The score of a sample with the responses of the pair's problem.
-    pub fn at(&self, responses: impl Iterator<Item = f64>) -> f64 {
+    pub(crate) fn at(&self, responses: impl Iterator<Item = f64>) -> f64 {
         let score: f64 = responses.zip(&self.labels).map(|(phi, y)| phi * y).sum();
         (score - self.threshold) / self.deviation
     }

@@ -5,9 +5,8 @@ use std::f64::consts::PI;
 use faer::Mat;
 
 use super::score_law::ScoreLaw;
-use crate::numerics::dense;
 use crate::numerics::optimise::minimise;
-use crate::numerics::spectrum::Spectrum;
+use crate::numerics::{Spectrum, dense};
 
 /// Both covariances in one basis W of the range of S_1 + S_2: Wᵀ S_1 W = diag(a) and
 /// Wᵀ S_2 W = diag(1 - a). The directions y = (t_1 S_1 + t_2 S_2)⁺ (μ_1 - μ_2) are then W z with

@@ -72,7 +72,7 @@ impl ScoreLaw {
     }
 
     /// w_1 P(error | first) + w_2 P(error | second) at a threshold.
-    pub fn cost(&self, weights: [f64; 2], threshold: f64) -> f64 {
+    pub(crate) fn cost(&self, weights: [f64; 2], threshold: f64) -> f64 {
         let errors = self.errors(threshold);
         weights[0] * errors[0] + weights[1] * errors[1]
     }
@@ -84,7 +84,7 @@ impl ScoreLaw {
     /// of [`ScoreLaw::threshold`]'s equation, and everywhere if there are none: decide for it outside
     /// [z₁, z₂]. With equal ones a single threshold is best, below it whichever class has the smaller
     /// mean.
-    pub fn two_threshold_error(&self, weights: [f64; 2]) -> f64 {
+    pub(crate) fn two_threshold_error(&self, weights: [f64; 2]) -> f64 {
         let [c1, c2] = self.variance;
         if weights[0] <= 0.0 || weights[1] <= 0.0 {
             return 0.0;

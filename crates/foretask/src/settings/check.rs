@@ -2,8 +2,7 @@
 
 use super::Settings;
 use super::words::{Labels, RuleName};
-use crate::data::cells::{Cells, Task};
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling, Task};
 use crate::error::{Error, Result};
 use crate::settings::Prior;
 use crate::stakes::Stakes;

@@ -3,11 +3,11 @@
 pub(crate) mod check;
 pub(crate) mod words;
 
-use words::{Evidence, Labels, RuleName};
+pub use words::{Evidence, Labels, RuleName, vocabulary};
 
 use crate::decision::Ties;
-use crate::rules::false_alarm::Tail;
-use crate::solve::scaling::Scaling;
+use crate::rules::Tail;
+use crate::solve::Scaling;
 
 /// A false-alarm rate to be held: one class is decided for unless there is evidence against it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,11 @@
 //! The words of the settings that only they have, and the one list of all words.
 
 use crate::decision::Ties;
-use crate::estimate::covariance::Estimate;
+use crate::estimate::Estimate;
 use crate::moments::Provenance;
-use crate::recipe::families::Family;
-use crate::rules::false_alarm::Tail;
-use crate::solve::grid::GridPoint;
-use crate::solve::scaling::Scaling;
+use crate::recipe::Family;
+use crate::rules::Tail;
+use crate::solve::{GridPoint, Scaling};
 use crate::words::{Word, words};
 
 words! {
@@ -96,7 +95,7 @@ words! {
 
 impl Evidence {
     /// Whether forecasts come from the theory alone.
-    pub fn is_theory(self) -> bool {
+    pub(crate) fn is_theory(self) -> bool {
         !matches!(self, Self::Auto | Self::LeaveOneOut)
     }
 

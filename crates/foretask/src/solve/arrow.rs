@@ -5,9 +5,7 @@ use faer::{Accum, Mat};
 use super::block::Block;
 use super::factor::Factor;
 use super::leave_one_out::{Residuals, dot};
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
-use crate::data::statistics::RowBlock;
+use crate::data::{Cells, Coupling, RowBlock};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 

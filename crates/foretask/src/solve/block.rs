@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use faer::{Accum, Mat, MatMut, MatRef};
 
-use crate::data::cells::Cells;
-use crate::data::rows::PANEL;
-use crate::data::statistics::{RowBlock, Second, Statistics};
+use crate::data::{Cells, PANEL, RowBlock, Second, Statistics};
 use crate::numerics::dense;
 
 /// B_i of one task, ready to be factorised for any γ; clones share the numbers.

@@ -4,8 +4,7 @@ use faer::Mat;
 
 use super::block::{Block, CentredRows, gram};
 use super::leave_one_out::Residuals;
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 

@@ -1,6 +1,6 @@
 //! Couplings along which one reduction per γ serves every λ.
 
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::error::Result;
 
 /// A coupling of the grid, per task and per feature: γ = k g, λ = k l in the units of

@@ -13,7 +13,7 @@
 
 use faer::Mat;
 
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::error::Error;
 
 /// G_ll is a variance ratio in (0, 1); below this a sample determines its own fit and leaving it out
@@ -65,7 +65,7 @@ impl LeaveOneOut {
     /// ```text
     /// Φ_s = ȳ_i + (1 - 1/n_i) (Φ_l - ȳ_{i,-l})
     /// ```
-    pub fn stratified(mut self, cells: &Cells) -> Self {
+    pub(crate) fn stratified(mut self, cells: &Cells) -> Self {
         stratify(&mut self.responses, &self.class, cells, self.task);
         self
     }
@@ -75,7 +75,7 @@ impl LeaveOneOut {
     /// Removing sample l of class c also removes 1/n_c of the mass of the label column e_c, so that
     /// its own-class response is too small by about (n_c - 1)/n_c. The correction uses the sample's
     /// own label: only rules that keep the one-hot columns whole may look at it.
-    pub fn mass_corrected(mut self, cells: &Cells) -> Self {
+    pub(crate) fn mass_corrected(mut self, cells: &Cells) -> Self {
         correct_mass(&mut self.responses, &self.class, cells, self.task);
         self
     }

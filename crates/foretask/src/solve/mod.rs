@@ -39,3 +39,12 @@ mod block_tridiagonal;
 mod dual;
 mod factor;
 mod row_space;
+
+pub(crate) use grid::{Grid, GridPoint};
+pub use leave_one_out::LeaveOneOut;
+pub(crate) use leave_one_out::{correct_mass, needs_rows};
+pub(crate) use path::Fitted;
+pub(crate) use reduced::Reduced;
+pub use scaling::Scaling;
+pub use system::System;
+pub(crate) use weights::{Coordinates, Weights};

@@ -21,7 +21,7 @@ use super::grid::{Grid, GridPoint};
 use super::leave_one_out::{dot, left_out, needs_rows, stratify};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
-use crate::data::tasks::classes_in_order;
+use crate::data::classes_in_order;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 

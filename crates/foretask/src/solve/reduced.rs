@@ -11,9 +11,7 @@ use faer::Mat;
 use super::block::{Block, CentredRows, blocks, gram, right_hand_sides};
 use super::row_space::RowSpace;
 use super::scaling::Scaling;
-use crate::data::cells::Cells;
-use crate::data::statistics::{RowBlock, Statistics};
-use crate::data::tasks::classes_in_order;
+use crate::data::{Cells, RowBlock, Statistics, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 

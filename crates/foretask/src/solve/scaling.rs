@@ -1,6 +1,6 @@
 //! [`Scaling`]: one number per task, so that tasks are comparable.
 
-use crate::data::statistics::Statistics;
+use crate::data::Statistics;
 use crate::words::words;
 
 words! {

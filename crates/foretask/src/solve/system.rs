@@ -7,11 +7,7 @@ use super::block::{blocks, right_hand_side, right_hand_sides};
 use super::dual::{self, Dual};
 use super::leave_one_out::{LeaveOneOut, left_out};
 use super::scaling::Scaling;
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
-use crate::data::rows::Rows;
-use crate::data::statistics::{RowBlock, Statistics};
-use crate::data::tasks::{Tasks, classes_in_order};
+use crate::data::{Cells, Coupling, RowBlock, Rows, Statistics, Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -77,17 +73,18 @@ impl<'a> System<'a> {
     }
 
     /// The tasks, their classes and counts.
-    pub fn cells(&self) -> &Cells {
+    #[cfg(test)]
+    pub(crate) fn cells(&self) -> &Cells {
         &self.cells
     }
 
     /// The scale of each task.
-    pub fn scales(&self) -> &[f64] {
+    pub(crate) fn scales(&self) -> &[f64] {
         &self.scales
     }
 
     /// The mean of a task's rows.
-    pub fn task_mean(&self, task: usize) -> Vec<f64> {
+    pub(crate) fn task_mean(&self, task: usize) -> Vec<f64> {
         self.cells.task_mean(&self.means, task)
     }
 

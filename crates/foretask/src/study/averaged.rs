@@ -4,14 +4,13 @@ use faer::Mat;
 
 use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
 use super::target::Target;
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::model::rule::{CandidateWeight, Rule};
-use crate::recipe::families::Family;
-use crate::recipe::tournament::Tournament;
-use crate::settings::words::RuleName;
-use crate::solve::weights::Weights;
+use crate::model::{CandidateWeight, Rule};
+use crate::recipe::{Family, Tournament};
+use crate::settings::RuleName;
+use crate::solve::Weights;
 
 /// Candidates lighter than this are not listed.
 const LISTED: f64 = 1e-3;

@@ -1,12 +1,10 @@
 //! Step 1: choose a coupling, by samples left out or by what a theory foretells.
 
 use super::target::Target;
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::error::{Error, Result};
-use crate::recipe::families::Family;
-use crate::recipe::grid::grid;
-use crate::recipe::tournament::{Entry, Tournament};
-use crate::settings::words::Labels;
+use crate::recipe::{Entry, Family, Tournament, grid};
+use crate::settings::Labels;
 
 impl Target<'_, '_> {
     /// The entry of a tournament that labels by name are chosen by. Pooled tasks are chosen by the labels that

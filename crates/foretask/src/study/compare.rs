@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecast;
 use crate::moments::Provenance;
 use crate::numerics::points::normal_points;
-use crate::settings::words::{Evidence, Labels, RuleName};
+use crate::settings::{Evidence, Labels, RuleName};
 use crate::stakes::weighted;
 
 /// Draws per class behind an alternative's error.

@@ -6,12 +6,12 @@ use super::judge::Judged;
 use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
 use super::target::Target;
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::decision::{Decision, Discriminant, Form};
 use crate::error::Result;
-use crate::model::rule::Rule;
+use crate::model::Rule;
 use crate::numerics::dense;
-use crate::recipe::tournament::Tournament;
+use crate::recipe::Tournament;
 use crate::rules::one_hot;
 use crate::stakes::Stakes;
 

@@ -4,16 +4,14 @@ use faer::Mat;
 
 use super::learn::{NamedRule, moments_of};
 use super::target::Target;
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::decision::{Decision, Discriminant, judged_score};
 use crate::error::Result;
-use crate::forecast::Forecast;
-use crate::forecast::calibrate::temperature;
 use crate::forecast::count::from_scores;
-use crate::forecast::density::Density;
+use crate::forecast::{Density, Forecast, temperature};
 use crate::numerics::dense;
-use crate::recipe::folds::{Folds, rows};
-use crate::solve::leave_one_out::correct_mass;
+use crate::recipe::{Folds, rows};
+use crate::solve::correct_mass;
 
 /// Standardised scores beyond this are as certain as can be.
 pub(super) const FARTHEST: f64 = 50.0;

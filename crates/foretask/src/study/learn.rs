@@ -3,15 +3,15 @@
 use faer::Mat;
 
 use super::target::Target;
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::decision::Discriminant;
 use crate::error::Result;
-use crate::estimate::population::Population;
+use crate::estimate::Population;
 use crate::moments::{Moments, centre_noise};
-use crate::recipe::folds::rows;
-use crate::rules::binary::{BinaryRule, alone_labels, classical_labels, optimal_labels};
-use crate::rules::{ScoreLaw, bayes, false_alarm, one_hot, one_vs_all};
-use crate::settings::words::{Evidence, Labels, RuleName};
+use crate::recipe::rows;
+use crate::rules::binary::{alone_labels, classical_labels, optimal_labels};
+use crate::rules::{BinaryRule, ScoreLaw, bayes, false_alarm, one_hot, one_vs_all};
+use crate::settings::{Evidence, Labels, RuleName};
 
 /// A rule by name, and its label scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

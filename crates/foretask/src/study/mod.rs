@@ -40,16 +40,12 @@ use faer::Mat;
 use outcome::{Folded, to_raw};
 use schedule::Done;
 
-use crate::data::cells::Cells;
-use crate::data::statistics::Statistics;
-use crate::data::tasks::classes_in_order;
+use crate::data::{Cells, Statistics, classes_in_order};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::estimate::relatedness::likeness;
-use crate::forecast::Forecast;
-use crate::forecast::calibrate::temperature;
-use crate::model::rule::Rule;
-use crate::model::{Description, Model};
+use crate::estimate::likeness;
+use crate::forecast::{Forecast, temperature};
+use crate::model::{Description, Model, Rule};
 use crate::numerics::dense;
 use crate::settings::Settings;
 use crate::settings::check::Plan;
@@ -100,7 +96,7 @@ impl<'a> Study<'a> {
     /// for part in values.chunks(40) {
     ///     statistics.add(Rows::row_major(part, 2)?, &["webcam"; 20], &class)?;
     /// }
-    /// let settings = Settings { evidence: Evidence::Pooled, ..Settings::default() };
+    /// let settings = Settings { evidence: Evidence::Common, ..Settings::default() };
     /// let model = Study::new(&statistics, &settings)?.model()?;
     /// assert_eq!(model.classes(), ["high", "low"]);
     /// // 40 rows of 2 features: the rows are gone.
@@ -112,24 +108,13 @@ impl<'a> Study<'a> {
     /// If the target or a class is unknown, the target has one class, a setting is out of range, or rows
     /// are needed that are not kept.
     pub fn new(data: impl Into<Statistics<'a>>, settings: &Settings) -> Result<Self> {
-        Self::with_progress(data, settings, &|_| {})
-    }
-
-    /// The same; `progress` is told the share of the work that is done, from 0 to 1.
-    ///
-    /// # Errors
-    /// As [`Study::new`].
-    pub fn with_progress(
-        data: impl Into<Statistics<'a>>,
-        settings: &Settings,
-        progress: &dyn Fn(f64),
-    ) -> Result<Self> {
-        let mut studies = Self::each(data, std::slice::from_ref(settings), progress)?;
+        let mut studies = Self::each(data, std::slice::from_ref(settings), &|_| {})?;
         let missing = || Error::NoTarget { known: Vec::new() };
         studies.pop().ok_or_else(missing)
     }
 
-    /// Several settings on the same data, in their order. Each study is the very one that [`Study::new`]
+    /// Several settings on the same data, in their order; `progress` is told the share of the work that is done,
+    /// from 0 to 1. Each study is the very one that [`Study::new`]
     /// gives for its settings, but what settings have in common is computed once: the fits of the grid, or
     /// of a given coupling, for every rule, labels and target that stand on them.
     ///

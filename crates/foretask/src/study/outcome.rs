@@ -2,12 +2,12 @@
 
 use faer::Mat;
 
-use crate::data::coupling::Coupling;
+use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::forecast::Forecast;
-use crate::model::rule::Rule;
-use crate::rules::one_vs_one::PairScore;
-use crate::solve::weights::Weights;
+use crate::model::Rule;
+use crate::rules::PairScore;
+use crate::solve::Weights;
 
 /// What the steps of a study arrive at.
 #[derive(Debug)]

@@ -4,12 +4,11 @@ use faer::Mat;
 
 use super::learn::{NamedRule, moments_of};
 use super::outcome::to_raw;
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling};
 use crate::moments::Moments;
 use crate::numerics::dense;
-use crate::rules::one_vs_one::PairScore;
-use crate::solve::system::System;
+use crate::rules::PairScore;
+use crate::solve::System;
 use crate::theory::pairs::Member;
 
 /// The samples of two classes of the target and of the cells that stand for them.

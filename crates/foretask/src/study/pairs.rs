@@ -9,20 +9,16 @@ use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, PairRule, Surrogate};
 use super::pair::{FittedPair, Pair, RawScores, TrainedPair};
 use super::target::Target;
-use crate::data::cells::pairs;
-use crate::data::coupling::Coupling;
-use crate::data::statistics::Statistics;
+use crate::data::{Coupling, Statistics, pairs};
 use crate::decision::{Decision, Discriminant, Form};
 use crate::error::Result;
-use crate::estimate::population::Population;
-use crate::model::rule::Rule;
+use crate::estimate::Population;
+use crate::model::Rule;
 use crate::moments::{Moments, centre_noise};
-use crate::recipe::folds::Folds;
-use crate::rules::one_hot;
-use crate::rules::one_vs_one::PairScore;
-use crate::settings::words::Evidence;
-use crate::solve::leave_one_out::needs_rows;
-use crate::solve::system::System;
+use crate::recipe::Folds;
+use crate::rules::{PairScore, one_hot};
+use crate::settings::Evidence;
+use crate::solve::{System, needs_rows};
 
 impl<'a> Target<'_, 'a> {
     /// The problem of classes `a` and `b`. kp counts the tasks, so the coupling shrinks with the tasks

@@ -1,10 +1,10 @@
 //! A threshold that holds a false-alarm rate, from scores of samples that had no say in them.
 
 use super::target::Target;
-use crate::forecast::note::Note;
-use crate::forecast::{AlarmForecast, Forecast};
-use crate::numerics::interval::{INFLATION, interval};
-use crate::rules::false_alarm::{Tail, threshold_of};
+use crate::forecast::{AlarmForecast, Forecast, Note};
+use crate::numerics::{INFLATION, interval};
+use crate::rules::Tail;
+use crate::rules::false_alarm::threshold_of;
 use crate::stakes::weighted;
 
 impl Target<'_, '_> {

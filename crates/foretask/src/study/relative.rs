@@ -9,12 +9,11 @@ use super::Study;
 use super::foretell::gaussian_error;
 use super::learn::NamedRule;
 use super::target::Target;
-use crate::data::cells::{Cells, Task, pairs};
+use crate::data::{Cells, Task, pairs};
 use crate::decision::margin;
 use crate::error::Result;
-use crate::estimate::population::Population;
-use crate::forecast::curve::CurvePoint;
-use crate::forecast::value::SourceValue;
+use crate::estimate::Population;
+use crate::forecast::{CurvePoint, SourceValue};
 use crate::settings::Settings;
 use crate::theory::{Common, Corrections, Theory};
 

@@ -6,12 +6,12 @@ use super::learn::NamedRule;
 use super::outcome::Outcome;
 use super::shared::Shared;
 use super::target::Target;
-use crate::data::statistics::Statistics;
+use crate::data::Statistics;
 use crate::error::Result;
-use crate::estimate::population::Population;
-use crate::recipe::tournament::Tournament;
+use crate::estimate::Population;
+use crate::recipe::Tournament;
 use crate::settings::check::Plan;
-use crate::settings::words::{Labels, RuleName};
+use crate::settings::{Labels, RuleName};
 
 /// One plan, carried out.
 #[derive(Debug)]

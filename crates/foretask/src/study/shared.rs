@@ -4,23 +4,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use faer::Mat;
 
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
-use crate::data::statistics::{RowBlock, Statistics};
+use crate::data::{Cells, Coupling, RowBlock, Statistics};
 use crate::error::Result;
-use crate::estimate::covariance;
-use crate::estimate::pooled::pooled;
-use crate::estimate::population::Population;
-use crate::recipe::grid::grid;
-use crate::recipe::tournament::Tournament;
-use crate::settings::words::Evidence;
-use crate::solve::grid::GridPoint;
-use crate::solve::leave_one_out::needs_rows;
-use crate::solve::path::Fitted;
-use crate::solve::reduced::Reduced;
-use crate::solve::scaling::Scaling;
-use crate::solve::system::System;
-use crate::solve::weights::{Coordinates, Weights};
+use crate::estimate::{Population, covariance, pooled};
+use crate::recipe::{Tournament, grid};
+use crate::settings::Evidence;
+use crate::solve::{Coordinates, Fitted, GridPoint, Reduced, Scaling, System, Weights, needs_rows};
 use crate::theory::Common;
 
 /// The data, and what is made of them once.

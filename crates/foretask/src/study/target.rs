@@ -1,14 +1,12 @@
 //! [`Target`]: one target with all that its rule is made from, as every step of a study sees it.
 
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
-use crate::data::tasks::classes_in_order;
+use crate::data::{Cells, Coupling, classes_in_order};
 use crate::error::Result;
-use crate::estimate::population::Population;
-use crate::forecast::note::{FEW, Note};
+use crate::estimate::Population;
+use crate::forecast::{FEW, Note};
 use crate::settings::Settings;
 use crate::settings::check::Plan;
-use crate::solve::grid::GridPoint;
+use crate::solve::GridPoint;
 use crate::stakes::Stakes;
 
 use super::shared::Shared;

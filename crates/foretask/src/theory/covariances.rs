@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 
 use super::directions::{Directions, Means};
 use super::problem::check;
-use crate::data::cells::Cells;
+use crate::data::Cells;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -64,7 +64,7 @@ impl Covariances {
     /// assert_eq!((covariances.cells(), covariances.features()), (4, 3));
     /// # Ok::<(), foretask::Error>(())
     /// ```
-    pub fn shared(mut distinct: Vec<Mat<f64>>, of_cell: Vec<usize>) -> Result<Self> {
+    pub(crate) fn shared(mut distinct: Vec<Mat<f64>>, of_cell: Vec<usize>) -> Result<Self> {
         let features = distinct.first().map_or(0, Mat::nrows);
         for (index, covariance) in distinct.iter_mut().enumerate() {
             check(
@@ -102,17 +102,17 @@ impl Covariances {
     }
 
     /// The number of cells.
-    pub fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.of_cell.len()
     }
 
     /// The number of features, p.
-    pub fn features(&self) -> usize {
+    pub(crate) fn features(&self) -> usize {
         self.distinct.first().map_or(0, Mat::nrows)
     }
 
     /// The covariance of a cell.
-    pub fn of(&self, cell: usize) -> MatRef<'_, f64> {
+    pub(crate) fn of(&self, cell: usize) -> MatRef<'_, f64> {
         self.distinct(self.index_of(cell))
     }
 

@@ -20,7 +20,7 @@
 //! No step divides by a count, a γ or λ. Finite-size corrections are built in ([`Corrections`]), and
 //! errors use [`crate::moments::centre_noise`].
 
-pub mod pairs;
+pub(crate) mod pairs;
 
 mod covariances;
 mod directions;
@@ -41,8 +41,7 @@ use general::Blocks;
 use problem::{Problem, centring, identity_minus};
 use sample_means::SampleMeans;
 
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling};
 use crate::error::Result;
 use crate::moments::Moments;
 use crate::numerics::dense;
@@ -81,15 +80,15 @@ pub struct Theory {
 
 /// Cells that share one covariance shape, Σ_r = α_r U diag(values) Uᵀ.
 #[derive(Clone, Debug)]
-pub struct Common {
+pub(crate) struct Common {
     /// Distinct eigenvalues of the shape.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// How often each occurs; they sum to the number of features.
-    pub multiplicity: Vec<f64>,
+    pub(crate) multiplicity: Vec<f64>,
     /// α_r, one per cell.
-    pub alpha: Vec<f64>,
+    pub(crate) alpha: Vec<f64>,
     /// Class means in the basis U, one row per eigenvalue, one column per cell.
-    pub means: Mat<f64>,
+    pub(crate) means: Mat<f64>,
 }
 
 impl Common {
@@ -108,13 +107,13 @@ impl Common {
 
 /// Cells whose covariances are diagonal in one basis, Σ_r = U diag(variances of r) Uᵀ.
 #[derive(Clone, Debug)]
-pub struct Diagonal {
+pub(crate) struct Diagonal {
     /// One row per direction, one column per cell.
-    pub variances: Mat<f64>,
+    pub(crate) variances: Mat<f64>,
     /// How many features each direction stands for; they sum to the number of features.
-    pub multiplicity: Vec<f64>,
+    pub(crate) multiplicity: Vec<f64>,
     /// Class means in the basis U, one row per direction, one column per cell.
-    pub means: Mat<f64>,
+    pub(crate) means: Mat<f64>,
 }
 
 impl Theory {
@@ -145,7 +144,7 @@ impl Theory {
     ///
     /// # Errors
     /// If the coupling has not one γ per task, or the parts of `common` do not fit together.
-    pub fn common(
+    pub(crate) fn common(
         cells: &Cells,
         features: usize,
         coupling: &Coupling,
@@ -171,7 +170,7 @@ impl Theory {
     ///
     /// # Errors
     /// If the coupling has not one γ per task, or the parts of `diagonal` do not fit together.
-    pub fn diagonal(
+    pub(crate) fn diagonal(
         cells: &Cells,
         features: usize,
         coupling: &Coupling,
@@ -313,7 +312,7 @@ impl Theory {
     }
 
     /// Cov_q: the covariance of the responses of a sample of a cell (C x C).
-    pub fn covariance(&self, cell: usize) -> Mat<f64> {
+    pub(crate) fn covariance(&self, cell: usize) -> Mat<f64> {
         let c = self.delta.len();
         let coefficients: Vec<f64> = (0..c)
             .map(|s| self.kappa[(cell, s)] + f64::from(u8::from(s == cell)))

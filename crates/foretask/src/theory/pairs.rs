@@ -15,25 +15,24 @@
 use faer::Mat;
 
 use super::{Common, Corrections, Theory};
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling};
 use crate::error::Result;
 use crate::moments::Moments;
 use crate::numerics::dense;
 
 /// One classifier: the cells it was trained on, and with which labels.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub(crate) struct Member {
     /// Its cells, as indices of all cells, in order.
-    pub cells: Vec<usize>,
+    pub(crate) cells: Vec<usize>,
     /// The tasks and classes that are left.
-    pub tasks: Cells,
+    pub(crate) tasks: Cells,
     /// The target among them.
-    pub target: usize,
+    pub(crate) target: usize,
     /// Its coupling.
-    pub coupling: Coupling,
+    pub(crate) coupling: Coupling,
     /// One label per cell of its own.
-    pub labels: Vec<f64>,
+    pub(crate) labels: Vec<f64>,
 }
 
 /// What is needed of one classifier, in the indices of all cells and tasks.
@@ -58,7 +57,7 @@ struct Law<'m> {
 ///
 /// # Errors
 /// If a coupling does not fit its member's tasks.
-pub fn joint_law(
+pub(crate) fn joint_law(
     cells: &Cells,
     features: usize,
     common: &Common,

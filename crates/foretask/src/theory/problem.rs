@@ -2,8 +2,7 @@
 
 use faer::Mat;
 
-use crate::data::cells::Cells;
-use crate::data::coupling::Coupling;
+use crate::data::{Cells, Coupling};
 use crate::error::{Error, Result};
 
 /// Which finite-size corrections to make.

@@ -15,8 +15,7 @@
 use faer::Mat;
 
 use super::problem::{Corrections, Problem};
-use crate::numerics::dense;
-use crate::numerics::spectrum::{Spectrum, positive_part};
+use crate::numerics::{Spectrum, dense, positive_part};
 
 /// How to take the noise out of W'.
 #[derive(Clone, Debug)]

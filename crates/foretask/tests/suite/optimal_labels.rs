@@ -7,11 +7,12 @@ use common::oracle::solve;
 use common::theory::{Case, DIRECTIONS, decades, problems};
 use common::unlike::{least_of_simplexes, unlike_moments};
 use faer::Mat;
+use foretask::Moments;
+use foretask::moments::centre_noise;
 use foretask::numerics::normal::density;
 use foretask::rules::ScoreLaw;
 use foretask::rules::binary::{alone_labels, classical_labels, optimal_labels};
 use foretask::theory::Corrections;
-use foretask::{Moments, centre_noise};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -5,13 +5,12 @@ use super::common;
 
 use common::theory::cells;
 use faer::{Mat, Side};
+use foretask::moments::centre_noise;
 use foretask::numerics::orthant::orthant;
 use foretask::numerics::points::normal_points;
 use foretask::rules::{bayes, one_hot, one_vs_all};
 use foretask::theory::{Corrections, Covariances, Theory};
-use foretask::{
-    Coupling, Discriminant, Form, Moments, Rows, Scaling, Statistics, System, Tasks, centre_noise,
-};
+use foretask::{Coupling, Discriminant, Form, Moments, Rows, Scaling, Statistics, System, Tasks};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};

@@ -7,10 +7,11 @@ use super::common;
 use common::column;
 use common::simulation::{Average, Noise, Setting, entries, opposite_means};
 use common::theory::{Centring, cells, dense, spherical};
+use foretask::moments::centre_noise;
 use foretask::rules::ScoreLaw;
 use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
 use foretask::theory::Corrections;
-use foretask::{Cells, Moments, centre_noise};
+use foretask::{Cells, Moments};
 
 /// The finite-size bias of a mean at p = 100: up to .0046 in THEORY 4.6. All three fall like 1/p.
 const MEAN_BIAS: f64 = 0.005;

@@ -127,7 +127,6 @@ impl<'a> Statistics<'a> {
     /// let class: Vec<&str> = (0..20).map(|i| if i % 2 == 0 { "high" } else { "low" }).collect();
     /// let mut statistics = Statistics::new(2).keeping_rows_of("webcam");
     /// statistics.add(Rows::row_major(&values, 2)?, &["webcam"; 20], &class)?;
-    /// assert!(statistics.has_rows_of(0));
     /// let study = Study::new(&statistics, &Settings::default())?;
     /// assert!(study.forecast().error < 0.2);
     /// # Ok::<(), foretask::Error>(())
@@ -145,11 +144,6 @@ impl<'a> Statistics<'a> {
         self
     }
 
-    /// Whether the rows of a task are at hand.
-    pub fn has_rows_of(&self, task: usize) -> bool {
-        self.rows_of(task).is_some()
-    }
-
     /// The tasks, their classes and counts.
     pub fn cells(&self) -> &Cells {
         &self.cells
@@ -161,22 +155,23 @@ impl<'a> Statistics<'a> {
     }
 
     /// The means of the cells, one a column (p x C).
-    pub fn means(&self) -> &Mat<f64> {
+    pub(crate) fn means(&self) -> &Mat<f64> {
         &self.means
     }
 
     /// tr W_r: the trace of the scatter of each cell about its own mean.
-    pub fn within_traces(&self) -> &[f64] {
+    pub(crate) fn within_traces(&self) -> &[f64] {
         &self.within
     }
 
     /// The mean of a task's rows.
-    pub fn task_mean(&self, task: usize) -> Vec<f64> {
+    pub(crate) fn task_mean(&self, task: usize) -> Vec<f64> {
         self.cells.task_mean(&self.means, task)
     }
 
     /// S_i, the scatter of a task about its mean (p x p, both triangles).
-    pub fn scatter_of(&self, task: usize) -> Mat<f64> {
+    #[cfg(test)]
+    pub(crate) fn scatter_of(&self, task: usize) -> Mat<f64> {
         let mut scatter = match &self.second[task] {
             Second::Scatter { scatter, .. } => Mat::clone(scatter),
             Second::Rows(rows) => scatter_of_rows(rows, &self.task_mean(task), self.features),
@@ -190,7 +185,7 @@ impl<'a> Statistics<'a> {
     ///
     /// Where no class has spread (or none has two samples) the scatter about the task mean takes its
     /// place; where that is zero too (all rows alike) the scale is 1.
-    pub fn scales(&self) -> Vec<f64> {
+    pub(crate) fn scales(&self) -> Vec<f64> {
         (0..self.cells.tasks().len())
             .map(|task| {
                 let range = self.cells.of_task(task);

@@ -1,9 +1,8 @@
 //! [`Graph`]: the steps from features to decision.
 
-use super::proto::{Attribute, Node, Tensor, data_type};
-use crate::data::cells::pairs;
-use crate::decision::{Quadratic, Ties};
-use crate::model::Model;
+use foretask::{Model, Quadratic, Ties};
+
+use crate::proto::{Attribute, Node, Tensor, data_type};
 
 /// Constants, and steps that each come after what they need.
 #[derive(Default)]
@@ -212,4 +211,9 @@ pub(super) fn whole_numbers(classes: &[String]) -> Option<Vec<i64>> {
         (number.to_string() == *class).then_some(number)
     };
     classes.iter().map(whole).collect()
+}
+
+/// The pairs of m classes in the order of their scores.
+fn pairs(classes: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..classes).flat_map(move |a| (a + 1..classes).map(move |b| (a, b)))
 }

@@ -1,4 +1,4 @@
-//! [`Model::to_onnx`]: a model as an ONNX file, for programs that do not know foretask.
+//! [`to_onnx`]: a model as an ONNX file, for programs that do not know foretask.
 //!
 //! Core operators only (ai.onnx, opset 17), in double precision. N rows of p features become
 //!
@@ -39,9 +39,7 @@ mod proto;
 use prost::Message;
 use serde_json::json;
 
-use crate::decision::{Decision, Form};
-use crate::error::{Error, Result};
-use crate::model::Model;
+use foretask::{Decision, Error, Form, Model, Result};
 use graph::Graph;
 use proto::{Dimension, Entry, Value, data_type};
 
@@ -53,35 +51,33 @@ const OPSET: i64 = 17;
 /// Protocol buffers end here; readers refuse more.
 const LARGEST_FILE: usize = i32::MAX as usize;
 
-impl Model {
-    /// The model as the bytes of an ONNX file.
-    ///
-    /// Input `X` (N x p, double). Outputs:
-    ///
-    /// * `label` (N): class names, as 64-bit integers if all are whole numbers, as strings otherwise;
-    /// * `decision`, double: for two classes and a threshold score - threshold (N x 1; positive is the
-    ///   first class), otherwise slope score_c + offset_c + ln cost_c (N x m; the largest wins);
-    /// * `probabilities` (N x m, double), as [`Model::probabilities`].
-    ///
-    /// Target, classes, feature names and forecast are in the file's metadata.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] if the file would have more than 2 GB.
-    ///
-    /// ```
-    /// # use foretask::{Rows, Settings, Study, Tasks};
-    /// # let values = [2.1, 0.3, 1.8, 0.1, 0.2, 1.7, 0.5, 2.2];
-    /// # let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
-    /// let model = Study::new(&tasks, &Settings::default())?.model()?;
-    /// let bytes = model.to_onnx()?; // ready for std::fs::write("model.onnx", bytes)
-    /// # assert!(bytes.len() > 1000);
-    /// # Ok::<(), foretask::Error>(())
-    /// ```
-    pub fn to_onnx(&self) -> Result<Vec<u8>> {
-        let file = file(self);
-        check_size(file.encoded_len())?;
-        Ok(file.encode_to_vec())
-    }
+/// A model as the bytes of an ONNX file.
+///
+/// Input `X` (N x p, double). Outputs:
+///
+/// * `label` (N): class names, as 64-bit integers if all are whole numbers, as strings otherwise;
+/// * `decision`, double: for two classes and a threshold score - threshold (N x 1; positive is the
+///   first class), otherwise slope score_c + offset_c + ln cost_c (N x m; the largest wins);
+/// * `probabilities` (N x m, double), as [`Model::probabilities`].
+///
+/// Target, classes, feature names and forecast are in the file's metadata.
+///
+/// # Errors
+/// [`Error::TooLarge`] if the file would have more than 2 GB.
+///
+/// ```
+/// # use foretask::{Rows, Settings, Study, Tasks};
+/// # let values = [2.1, 0.3, 1.8, 0.1, 0.2, 1.7, 0.5, 2.2];
+/// # let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
+/// let model = Study::new(&tasks, &Settings::default())?.model()?;
+/// let bytes = foretask_onnx::to_onnx(&model)?; // ready for std::fs::write("model.onnx", bytes)
+/// # assert!(bytes.len() > 1000);
+/// # Ok::<(), foretask::Error>(())
+/// ```
+pub fn to_onnx(model: &Model) -> Result<Vec<u8>> {
+    let file = file(model);
+    check_size(file.encoded_len())?;
+    Ok(file.encode_to_vec())
 }
 
 fn check_size(bytes: usize) -> Result<()> {
@@ -194,8 +190,7 @@ mod tests {
     use super::graph::whole_numbers;
     use super::proto::Attribute;
     use super::*;
-    use crate::decision::Ties;
-    use crate::{Evidence, Rows, RuleName, Settings, Study, Tasks};
+    use foretask::{Evidence, Rows, RuleName, Settings, Study, Tasks, Ties};
 
     /// Classes of unequal spread along different features, by numbers that look random.
     fn model(classes: &[&str], settings: &Settings) -> Model {
