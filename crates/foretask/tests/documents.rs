@@ -89,9 +89,19 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The code spans of a line; one that is broken over two lines is not seen, so do not break them.
+/// The code spans of a line; those that are broken over two lines are not allowed (below).
 fn spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn code_spans_are_not_broken_over_lines() {
+    for (path, text) in documents() {
+        for (line, words) in prose(&text) {
+            let whole = words.matches('`').count() % 2 == 0;
+            assert!(whole, "{}:{}: {words}", path.display(), line + 1);
+        }
+    }
 }
 
 /// GitHub's names for the headings of a document.
