@@ -6,6 +6,7 @@
 //! | `` `NAME` `` of a constant, without a value | not there: a name without its value drifts |
 //! | a relative link | a file, and a heading of it |
 //! | `` `folder/file.rs` `` | a file |
+//! | `` `Type::name` `` | two words of the core's sources |
 //!
 //! In a comment of the sources, `docs/….md#heading` must be a heading, and nothing else may be cited.
 
@@ -23,6 +24,8 @@ const FEWEST_LINKS: usize = 60;
 const FEWEST_CITATIONS: usize = 40;
 /// Source files that documents name, likewise.
 const FEWEST_FILES: usize = 20;
+/// Types and functions of the library that documents name, likewise.
+const FEWEST_NAMES: usize = 40;
 /// Lines of the README.
 const README_LINES: usize = 120;
 
@@ -337,6 +340,39 @@ fn source_files_that_documents_name_exist() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     assert!(checked >= FEWEST_FILES, "only {checked} files found");
+}
+
+/// Not that the one belongs to the other, but that neither was renamed.
+#[test]
+fn types_and_functions_that_documents_name_exist() {
+    let core = files("crates/foretask/src", &["rs"]);
+    let core: String = core.iter().map(|path| read(path)).collect();
+    let known: HashSet<&str> = core
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for (path, text) in documents() {
+        for (line, words) in prose(&text) {
+            for span in spans(words) {
+                let parts: Vec<&str> = span.split("::").collect();
+                let name = |part: &&str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
+                if parts.len() < 2 || !parts.iter().all(name) {
+                    continue;
+                }
+                checked += 1;
+                let modules = ["foretask"];
+                let missing =
+                    (parts.iter()).find(|part| !modules.contains(part) && !known.contains(**part));
+                if let Some(part) = missing {
+                    let place = format!("{}:{}", path.display(), line + 1);
+                    wrong.push(format!("{place}: `{span}`: there is no {part}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(checked >= FEWEST_NAMES, "only {checked} names found");
 }
 
 #[test]
