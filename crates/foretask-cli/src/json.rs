@@ -2,9 +2,7 @@
 //!
 //! Numbers that are not finite become `null`, as JSON has none.
 
-use foretask::forecast::TestForecast;
-use foretask::study::Rule;
-use foretask::{Forecast, RuleName};
+use foretask::{AlarmForecast, Forecast, Rule, RuleName};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -32,7 +30,7 @@ impl Summary<'_> {
         report.insert("threshold".into(), json!(self.rule.threshold));
         if !self.rule.weights.is_empty() {
             let weights = self.rule.weights.iter();
-            let weights = weights.map(|(family, weight)| (family.name().into(), json!(weight)));
+            let weights = weights.map(|(family, weight)| (family.to_string(), json!(weight)));
             report.insert("weights".into(), Value::Object(weights.collect()));
             report.insert("candidates".into(), candidates(self.rule));
         }
@@ -65,7 +63,7 @@ fn candidates(rule: &Rule) -> Value {
         .iter()
         .map(|candidate| {
             json!({
-                "family": candidate.family.name(),
+                "family": candidate.family,
                 "lambda": candidate.coupling.lambda(),
                 "gamma": candidate.coupling.gamma(),
                 "weight": candidate.weight,
@@ -80,12 +78,12 @@ pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
     json!({
         "error": forecast.error,
         "interval": forecast.interval,
-        "source": forecast.source,
+        "source": forecast.provenance,
         "class_errors": by_class(classes, &forecast.class_errors),
         "confusion": confusion(classes, &forecast.confusion),
         "reliability": forecast.reliability,
         "reliability_gap": reliability::gap(&forecast.reliability),
-        "test": forecast.test.as_ref().map(|of| test(of, classes)),
+        "alarm": forecast.alarm.as_ref().map(|of| alarm(of, classes)),
         "priors": by_class(classes, &forecast.priors),
         "cost": forecast.cost,
         "samples": forecast.samples,
@@ -93,16 +91,16 @@ pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
     })
 }
 
-fn test(test: &TestForecast, classes: &[String]) -> Value {
+fn alarm(alarm: &AlarmForecast, classes: &[String]) -> Value {
     json!({
-        "null": classes.get(test.null),
-        "requested": test.requested,
-        "false_alarm": test.false_alarm,
-        "false_alarm_interval": test.false_alarm_interval,
-        "detection": test.detection,
-        "detection_interval": test.detection_interval,
-        "tail": test.tail,
-        "samples": test.samples,
+        "null": classes.get(alarm.null),
+        "requested": alarm.requested,
+        "false_alarm": alarm.false_alarm,
+        "false_alarm_interval": alarm.false_alarm_interval,
+        "detection": alarm.detection,
+        "detection_interval": alarm.detection_interval,
+        "tail": alarm.tail,
+        "samples": alarm.samples,
     })
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use foretask::model::write_atomically;
+use foretask::write_atomically;
 
 use crate::failure::Failure;
 

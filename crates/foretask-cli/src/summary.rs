@@ -1,8 +1,6 @@
 //! [`Summary`]: what both reports, text and JSON, are made of.
 
-use foretask::cells::Task;
-use foretask::study::Rule;
-use foretask::{Forecast, Model, Study};
+use foretask::{Forecast, Model, Rule, Study, Task};
 
 /// What a study and a saved model have in common.
 #[derive(Debug, Clone, Copy)]

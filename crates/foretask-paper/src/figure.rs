@@ -149,7 +149,7 @@ impl Series {
         const POINTS: usize = 96;
         let at = |i: usize| {
             let z = WIDTHS * (2.0 * i as f64 / POINTS as f64 - 1.0);
-            let height = foretask::gaussian::density(z) / deviation;
+            let height = foretask::normal::density(z) / deviation;
             (mean + z * deviation, height)
         };
         Self::new(name, colour, Style::Line, (0..=POINTS).map(at).collect())

@@ -1,8 +1,7 @@
 //! Gaussian classes with known means, as in all synthetic experiments: x = μ + σ ε.
 
 use faer::Mat;
-use foretask::cells::Task;
-use foretask::{Cells, Coupling, Model, Rows, Tasks};
+use foretask::{Cells, Coupling, Model, Rows, Task, Tasks};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 

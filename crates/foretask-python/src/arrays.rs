@@ -28,7 +28,7 @@ impl Table<'_> {
     }
 }
 
-fn rows<T: foretask::tasks::Element>(view: ArrayView2<'_, T>) -> PyResult<Rows<'_>> {
+fn rows<T: foretask::Element>(view: ArrayView2<'_, T>) -> PyResult<Rows<'_>> {
     let features = view.ncols();
     let rows = match (view.to_slice(), view.reversed_axes().to_slice()) {
         (Some(values), _) => Rows::row_major(values, features),

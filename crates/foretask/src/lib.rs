@@ -69,40 +69,66 @@
 //! Everything is deterministic: the same data and seed give the same bits, whatever the number of
 //! threads. Arithmetic is in `f64`; data may be `f32` or `f64`, in rows or in columns.
 
-pub mod cells;
-pub mod coupling;
-mod dense;
-pub mod error;
-pub mod forecast;
-pub mod gaussian;
-pub mod model;
-pub mod moments;
-mod onnx;
-mod relatedness;
+mod data;
+mod decision;
+mod error;
+mod estimate;
+mod evaluate;
+mod forecast;
+mod model;
+mod moments;
+mod numerics;
+mod recipe;
 pub mod rules;
-pub mod settings;
-pub mod solve;
-pub mod statistics;
-pub mod study;
-pub mod tasks;
+mod settings;
+mod shrink;
+mod solve;
+mod stakes;
+mod study;
+mod tensors;
 pub mod theory;
-mod tune;
+mod words;
 
-pub use cells::{Cells, Task};
-pub use coupling::Coupling;
+pub use data::cells::{Cells, Task};
+pub use data::coupling::Coupling;
+pub use data::rows::{Element, Rows};
+pub use data::statistics::Statistics;
+pub use data::tasks::Tasks;
+pub use decision::{Discriminant, Form, Quadratic, Ties};
 pub use error::{Error, Result};
-pub use forecast::Forecast;
-pub use model::Model;
-pub use moments::{Moments, Source};
-pub use relatedness::relatedness;
-pub use rules::Ties;
+pub use estimate::relatedness::relatedness;
+pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
+pub use forecast::calibrate::Reliability;
+pub use forecast::curve::CurvePoint;
+pub use forecast::density::{Density, RocPoint};
+pub use forecast::note::Note;
+pub use forecast::value::SourceValue;
+pub use forecast::{AlarmForecast, Forecast};
+pub use model::rule::{CandidateWeight, Rule};
+pub use model::{Model, write_atomically};
+pub use moments::{Moments, Provenance, centre_noise};
+pub use numerics::interval::{COVERAGE, interval};
+pub use recipe::families::Family;
 pub use rules::false_alarm::Tail;
-pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings};
-pub use solve::{LeaveOneOut, Scaling, System};
-pub use statistics::Statistics;
-pub use study::Study;
-pub use tasks::{Rows, Tasks};
-pub use theory::covariance::Estimate;
+pub use settings::words::{Evidence, Labels, RuleName, vocabulary};
+pub use settings::{FalseAlarm, Prior, Settings};
+pub use solve::leave_one_out::LeaveOneOut;
+pub use solve::scaling::Scaling;
+pub use solve::system::System;
+pub use study::{Compared, Foretold, LeftOut, Study};
+pub use words::{Named, Word};
+
+/// The normal distribution, and probabilities of orthants.
+pub mod normal {
+    pub use crate::numerics::normal::{cumulative, density, tail, upper_quantile};
+    pub use crate::numerics::orthant::{Orthant, orthant};
+}
+
+#[cfg(test)]
+extern crate self as foretask;
+#[cfg(test)]
+#[path = "../tests/suite/mod.rs"]
+mod suite;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,8 +1,9 @@
 //! The settings of the library as options, and what is written behind them.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use foretask::{
-    Estimate, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
+    Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties, Word,
 };
 
 use crate::failure::Failure;
@@ -26,20 +27,20 @@ pub struct Choices {
     )]
     pub gamma: Option<Vec<f64>>,
     /// How scores become a class
-    #[arg(long, value_enum, default_value = "auto")]
-    pub rule: RuleChoice,
+    #[arg(long, default_value = "auto", value_parser = word::<RuleName>())]
+    pub rule: RuleName,
     /// The labels to train with
-    #[arg(long, value_enum, default_value = "auto")]
-    pub labels: LabelChoice,
+    #[arg(long, default_value = "auto", value_parser = word::<Labels>())]
+    pub labels: Labels,
     /// How equal numbers of votes are told apart (--rule one-vs-one) [default: margins]
-    #[arg(long, value_enum)]
-    pub ties: Option<TieChoice>,
+    #[arg(long, value_parser = word::<Ties>())]
+    pub ties: Option<Ties>,
     /// Where the forecast comes from; the theories are for Gaussian features
-    #[arg(long, value_enum, default_value = "auto")]
-    pub theory: Theory,
+    #[arg(long, default_value = "auto", value_parser = word::<Evidence>())]
+    pub theory: Evidence,
     /// Divide each task by the spread within its classes, or not
-    #[arg(long, value_enum, default_value = "auto")]
-    pub scale: Scale,
+    #[arg(long, default_value = "auto", value_parser = word::<Scaling>())]
+    pub scale: Scaling,
     /// How often classes occur in use: observed, equal, or CLASS=SHARE,...
     #[arg(long, value_name = "PRIOR", default_value = "observed", value_parser = prior)]
     pub prior: Prior,
@@ -53,8 +54,8 @@ pub struct Choices {
     #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub false_alarm: Option<f64>,
     /// What the threshold of a false-alarm rate is taken from [default: auto]
-    #[arg(long, value_enum)]
-    pub tail: Option<TailChoice>,
+    #[arg(long, value_parser = word::<Tail>())]
+    pub tail: Option<Tail>,
     /// Deals out the folds of the forecast
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -63,20 +64,20 @@ pub struct Choices {
 impl Choices {
     /// What they mean to the library.
     pub fn settings(&self) -> Result<Settings, Failure> {
-        if self.ties.is_some() && self.rule != RuleChoice::OneVsOne {
+        if self.ties.is_some() && self.rule != RuleName::OneVsOne {
             return Err(half("ties", "rule one-vs-one", TIES_HELP));
         }
         Ok(Settings {
             target: self.target.clone(),
             coupling: self.coupling()?,
-            rule: self.rule.into(),
-            labels: self.labels.into(),
-            ties: self.ties.map_or_else(Ties::default, Ties::from),
-            evidence: self.theory.into(),
-            scaling: self.scale.into(),
+            rule: self.rule,
+            labels: self.labels,
+            ties: self.ties.unwrap_or_default(),
+            evidence: self.theory,
+            scaling: self.scale,
             prior: self.prior.clone(),
             costs: self.cost.clone().unwrap_or_default().0,
-            false_alarm: self.test()?,
+            false_alarm: self.alarm()?,
             seed: self.seed,
         })
     }
@@ -90,16 +91,16 @@ impl Choices {
         }
     }
 
-    fn test(&self) -> Result<Option<FalseAlarm>, Failure> {
+    fn alarm(&self) -> Result<Option<FalseAlarm>, Failure> {
         match (&self.null, self.false_alarm) {
             (Some(null), Some(rate)) => Ok(Some(FalseAlarm {
                 null: null.clone(),
                 rate,
-                tail: self.tail.map_or_else(Tail::default, Tail::from),
+                tail: self.tail.unwrap_or_default(),
             })),
-            (Some(_), None) => Err(half("null", "false-alarm", TEST_HELP)),
-            (None, Some(_)) => Err(half("false-alarm", "null", TEST_HELP)),
-            (None, None) if self.tail.is_some() => Err(half("tail", "null", TEST_HELP)),
+            (Some(_), None) => Err(half("null", "false-alarm", ALARM_HELP)),
+            (None, Some(_)) => Err(half("false-alarm", "null", ALARM_HELP)),
+            (None, None) if self.tail.is_some() => Err(half("tail", "null", ALARM_HELP)),
             (None, None) => Ok(None),
         }
     }
@@ -107,7 +108,7 @@ impl Choices {
 
 const COUPLING_HELP: &str =
     "a fixed coupling is both --lambda and --gamma; leave both out to have it chosen";
-const TEST_HELP: &str = "a test is --null, the class that raises no alarm, and --false-alarm, the \
+const ALARM_HELP: &str = "to hold a false-alarm rate give --null, the class that raises no alarm, and --false-alarm, the \
                          share of it that may: --null normal --false-alarm 0.05";
 const TIES_HELP: &str = "only pairs of classes vote";
 
@@ -119,159 +120,14 @@ fn half(given: &'static str, missing: &'static str, help: &'static str) -> Failu
     }
 }
 
-/// `--rule`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RuleChoice {
-    /// The weighted average of all ways to share and to label (the measured default); with --labels
-    /// or --theory, one score and a threshold for two classes and one-hot for more
-    Auto,
-    /// One score per class, all optimised together; the largest wins
-    OneHot,
-    /// One score per class, each optimised against all others and standardised; the largest wins
-    OneVsAll,
-    /// One score per class against all others together, as it is; the largest wins
-    NaiveOneVsAll,
-    /// One score per pair of classes, trained on the samples of that pair; most votes win
-    OneVsOne,
-    /// The most probable class if responses are Gaussian
-    Bayes,
-}
-
-impl From<RuleChoice> for RuleName {
-    fn from(choice: RuleChoice) -> Self {
-        match choice {
-            RuleChoice::Auto => Self::Auto,
-            RuleChoice::OneHot => Self::OneHot,
-            RuleChoice::OneVsAll => Self::OneVsAll,
-            RuleChoice::NaiveOneVsAll => Self::NaiveOneVsAll,
-            RuleChoice::OneVsOne => Self::OneVsOne,
-            RuleChoice::Bayes => Self::Bayes,
-        }
-    }
-}
-
-/// `--ties`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TieChoice {
-    /// The class with the larger sum of margins over all its pairs
-    Margins,
-    /// The class that comes first, as in the paper
-    First,
-}
-
-impl From<TieChoice> for Ties {
-    fn from(choice: TieChoice) -> Self {
-        match choice {
-            TieChoice::Margins => Self::Margins,
-            TieChoice::First => Self::First,
-        }
-    }
-}
-
-/// `--tail`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TailChoice {
-    /// Empirical, unless the null class has fewer than ten samples and the rate lies beyond them
-    Auto,
-    /// The scores of the null class themselves, whatever their law
-    Empirical,
-    /// The normal law of the scores of the null class
-    Gaussian,
-}
-
-impl From<TailChoice> for Tail {
-    fn from(choice: TailChoice) -> Self {
-        match choice {
-            TailChoice::Auto => Self::Auto,
-            TailChoice::Empirical => Self::Empirical,
-            TailChoice::Gaussian => Self::Gaussian,
-        }
-    }
-}
-
-/// `--labels`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LabelChoice {
-    /// A weighted average of all ways to use the sources; optimal where a rule or a theory is named
-    Auto,
-    /// The label values of least forecast error, in closed form where there is one
-    Optimal,
-    /// The optimum of the one-hot rule searched for numerically, as in the paper
-    Searched,
-    /// The same labels in every task
-    Classical,
-    /// The target only; the sources are not used
-    Alone,
-    /// The same labels in every task and one set of weights for all of them; a given gamma is taken for 0
-    Pooled,
-}
-
-impl From<LabelChoice> for Labels {
-    fn from(choice: LabelChoice) -> Self {
-        match choice {
-            LabelChoice::Auto => Self::Auto,
-            LabelChoice::Optimal => Self::Optimal,
-            LabelChoice::Searched => Self::Searched,
-            LabelChoice::Classical => Self::Classical,
-            LabelChoice::Alone => Self::Alone,
-            LabelChoice::Pooled => Self::Pooled,
-        }
-    }
-}
-
-/// `--theory`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Theory {
-    /// Leave-one-out, steadied by the theory where labels are computed
-    Auto,
-    /// Random matrix theory alone: one variance per task, as in the paper's first theorem
-    Isotropic,
-    /// The same for one variance per class of each task
-    Spherical,
-    /// The same for one covariance shape: pooled within the classes, and shrunk
-    Pooled,
-    /// The same for one covariance per class of each task, as in the paper's second theorem, each
-    /// shrunk by OAS
-    General,
-    /// As general, each covariance shrunk by Ledoit and Wolf's rule
-    LedoitWolf,
-    /// As general, with the plain sample covariances of the paper
-    Sample,
-    /// Leave-one-out alone
-    LeaveOneOut,
-}
-
-impl From<Theory> for Evidence {
-    fn from(choice: Theory) -> Self {
-        match choice {
-            Theory::Auto => Self::Auto,
-            Theory::Isotropic => Self::Isotropic,
-            Theory::Spherical => Self::Spherical,
-            Theory::Pooled => Self::Pooled,
-            Theory::General => Self::General(Estimate::Oas),
-            Theory::LedoitWolf => Self::General(Estimate::LedoitWolf),
-            Theory::Sample => Self::General(Estimate::Sample),
-            Theory::LeaveOneOut => Self::LeaveOneOut,
-        }
-    }
-}
-
-/// `--scale`
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Scale {
-    /// One number per task, so that all tasks count alike
-    Auto,
-    /// The features as they are
-    None,
-}
-
-impl From<Scale> for Scaling {
-    fn from(choice: Scale) -> Self {
-        match choice {
-            Scale::Auto => Self::Auto,
-            Scale::None => Self::None,
-        }
-    }
+/// The words of a setting, with what they mean.
+fn word<W: Word>() -> impl TypedValueParser<Value = W> {
+    let values = W::ALL.iter().map(|named| {
+        let value = PossibleValue::new(named.word).help(named.meaning.trim());
+        value.aliases(named.old)
+    });
+    PossibleValuesParser::new(values)
+        .try_map(|word| W::from_word(&word).ok_or("it is no such word"))
 }
 
 /// Numbers by class name.

@@ -49,9 +49,8 @@ fn tasks(table: &Table) -> Result<Tasks<'_>, Failure> {
 /// Studies tasks, with a progress bar.
 fn study<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
     let progress = Progress::new("training");
-    Ok(Study::with_progress(tasks, settings, &|share| {
-        progress.tell(share)
-    })?)
+    let tell = |share| progress.tell(share);
+    Ok(Study::with_progress(tasks, settings, &tell)?)
 }
 
 /// Reads a model file.

@@ -1,8 +1,7 @@
 //! What is expected of a rule beyond its error: what each class will be called, how far probabilities
 //! can be believed, and the rates of a test.
 
-use foretask::forecast::TestForecast;
-use foretask::{Source, Tail};
+use foretask::{AlarmForecast, Provenance, Tail};
 use unicode_width::UnicodeWidthStr;
 
 use super::table::{Align, Table};
@@ -15,7 +14,7 @@ pub const CALLED: usize = 12;
 /// All of it, section by section; some may be empty.
 pub fn sections(summary: &Summary) -> Vec<String> {
     vec![
-        test(summary),
+        alarm(summary),
         confusion(summary),
         reliability::expected(summary.forecast),
     ]
@@ -81,51 +80,52 @@ pub fn of_hundred(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
-/// A test with a false-alarm rate, and how far the rate can be trusted.
-fn test(summary: &Summary) -> String {
-    let Some(test) = &summary.forecast.test else {
+/// A false-alarm rate that is held, and how far the rate can be trusted.
+fn alarm(summary: &Summary) -> String {
+    let Some(alarm) = &summary.forecast.alarm else {
         return String::new();
     };
-    let null = null_class(summary, test);
+    let null = null_class(summary, alarm);
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     table.row(["", "expected", &words::interval_name()]);
     table.row([
         "false alarms".to_owned(),
-        words::percent(test.false_alarm),
-        words::interval(test.false_alarm_interval),
+        words::percent(alarm.false_alarm),
+        words::interval(alarm.false_alarm_interval),
     ]);
     table.row([
         "detections".to_owned(),
-        words::percent(test.detection),
-        words::interval(test.detection_interval),
+        words::percent(alarm.detection),
+        words::interval(alarm.detection_interval),
     ]);
     format!(
-        "A test with '{null}' as the null class: {} of it may raise an alarm\n\n{}\n{}",
-        words::percent(test.requested),
+        "Alarms with '{null}' as the null class: {} of it may raise one\n\n{}\n{}",
+        words::percent(alarm.requested),
         table.text(),
-        words::wrapped(&trust(summary, test, null))
+        words::wrapped(&trust(summary, alarm, null))
     )
 }
 
 /// The name of the class that raises no alarm.
-pub fn null_class<'a>(summary: &Summary<'a>, test: &TestForecast) -> &'a str {
-    summary.classes().get(test.null).map_or("", String::as_str)
+pub fn null_class<'a>(summary: &Summary<'a>, alarm: &AlarmForecast) -> &'a str {
+    summary.classes().get(alarm.null).map_or("", String::as_str)
 }
 
 /// Where the threshold comes from, and what that means for the rate.
-fn trust(summary: &Summary, test: &TestForecast, null: &str) -> String {
-    let samples = words::count(test.samples, "sample");
-    let [low, high] = test.false_alarm_interval.map(words::percent);
+fn trust(summary: &Summary, alarm: &AlarmForecast, null: &str) -> String {
+    let samples = words::count(alarm.samples, "sample");
+    let [low, high] = alarm.false_alarm_interval.map(words::percent);
     let low = low.trim_end_matches(" %");
-    let source = summary.forecast.source;
-    if source != Source::LeaveOneOut {
+    let provenance = summary.forecast.provenance;
+    if provenance != Provenance::LeaveOneOut {
         return format!(
-            "The threshold is that of the normal law which the {source} foretells (gaussian). If the \
+            "The threshold is that of the normal law which the {} foretells (gaussian). If the \
              features are as that theory assumes, the realised rate will be between {low} and {high} \
-             in nine of ten cases; real features seldom are, so measure the rate (foretask evaluate)."
+             in nine of ten cases; real features seldom are, so measure the rate (foretask evaluate).",
+            provenance.in_words()
         );
     }
-    let (tail, caveat) = match test.tail {
+    let (tail, caveat) = match alarm.tail {
         Tail::Gaussian => (
             "from a normal law fitted to the leave-one-out scores",
             ", if their law is normal so far out",
@@ -135,7 +135,7 @@ fn trust(summary: &Summary, test: &TestForecast, null: &str) -> String {
     format!(
         "The threshold is taken {tail} ({}). With {samples} of '{null}' the realised rate will be \
          between {low} and {high} in nine of ten cases{caveat}.",
-        words::option_value(test.tail)
+        alarm.tail
     )
 }
 

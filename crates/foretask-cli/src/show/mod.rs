@@ -5,8 +5,7 @@ pub mod reliability;
 pub mod table;
 pub mod words;
 
-use foretask::RuleName;
-use foretask::study::Rule;
+use foretask::{Rule, RuleName};
 
 use crate::summary::Summary;
 use table::{Align, Table};
@@ -62,7 +61,7 @@ pub fn forecast_line(summary: &Summary) -> String {
         words::percent(forecast.error),
         words::interval_name(),
         words::interval(forecast.interval),
-        forecast.source,
+        forecast.provenance.in_words(),
         words::count(forecast.samples, "sample"),
     )
 }

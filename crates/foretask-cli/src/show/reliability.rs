@@ -1,7 +1,6 @@
 //! How far probabilities can be believed: decisions in groups of about the same claim.
 
-use foretask::forecast::Reliability;
-use foretask::{Forecast, Source};
+use foretask::{Forecast, Provenance, Reliability};
 
 use super::table::{Align, Table};
 use super::words;
@@ -42,8 +41,8 @@ pub fn expected(forecast: &Forecast) -> String {
         return String::new();
     };
     // Among few samples much of it is chance.
-    let among = match forecast.source {
-        Source::LeaveOneOut => format!(" among {}", words::count(forecast.samples, "sample")),
+    let among = match forecast.provenance {
+        Provenance::LeaveOneOut => format!(" among {}", words::count(forecast.samples, "sample")),
         _ => String::new(),
     };
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Right]);

@@ -1,9 +1,6 @@
 //! Numbers and names as people read them.
 
-use foretask::cells::Task;
-use foretask::forecast::COVERAGE;
-use foretask::rules::families::Family;
-use foretask::{Coupling, RuleName};
+use foretask::{COVERAGE, Coupling, Family, RuleName, Task};
 use unicode_width::UnicodeWidthStr;
 
 /// From this likeness on a task is called related, and from its opposite on opposed.
@@ -145,14 +142,6 @@ pub fn rule(name: RuleName) -> Option<&'static str> {
         }
         RuleName::OneVsOne => Some("by the votes of one score per pair of classes (one-vs-one)"),
         RuleName::Bayes => Some("by the most probable class of Gaussian responses (bayes)"),
-    }
-}
-
-/// An option's value as it is written on the command line.
-pub fn option_value(value: impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
     }
 }
 

@@ -2,9 +2,10 @@
 //! β from -1 (classes swapped) over 0 (unrelated) to 1 (the same task) the figure shows the scores of new
 //! samples of the target with classical labels ±1 and threshold zero, and with optimised labels and threshold.
 
-use foretask::rules::binary::{BinaryRule, ScoreLaw, classical_labels, optimal_labels};
+use foretask::rules::ScoreLaw;
+use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
 use foretask::theory::{Corrections, Theory};
-use foretask::{Coupling, Scaling, Statistics, System, moments};
+use foretask::{Coupling, Scaling, Statistics, System, centre_noise};
 
 use crate::error::Result;
 use crate::figure::{Axis, Colour, Figure, Panel, Series};
@@ -273,7 +274,7 @@ fn foretold(
         Corrections::DegreesOfFreedom,
     )?;
     let of_target = theory.moments(target);
-    let noise = moments::centre_noise(&cells, target);
+    let noise = centre_noise(&cells, target);
     let classical = classical_labels(&cells, target);
     let rules = [
         BinaryRule {

@@ -1,8 +1,7 @@
 //! The digits of two experiments: target 1 v 4 with few images, one other pair as the source, pixels reduced to
 //! the principal components of the training images.
 
-use foretask::Cells;
-use foretask::cells::Task;
+use foretask::{Cells, Task};
 
 use crate::data::Table;
 use crate::error::Result;

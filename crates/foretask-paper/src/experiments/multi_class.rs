@@ -9,12 +9,12 @@
 //! training samples too; and the library's default.
 
 use faer::Mat;
-use foretask::gaussian::orthant;
-use foretask::rules::{Discriminant, Form, one_hot, one_vs_all};
+use foretask::normal::orthant;
+use foretask::rules::{one_hot, one_vs_all};
 use foretask::theory::{Corrections, Theory};
 use foretask::{
-    Coupling, Evidence, Labels, Model, Moments, Prior, RuleName, Scaling, Settings, Statistics,
-    Study, System, Tasks, Ties, moments,
+    Coupling, Discriminant, Evidence, Form, Labels, Model, Moments, Prior, RuleName, Scaling,
+    Settings, Statistics, Study, System, Tasks, Ties, centre_noise,
 };
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -356,7 +356,7 @@ fn with_true_means(
         None,
         Corrections::DegreesOfFreedom,
     )?;
-    let noise = moments::centre_noise(&cells, target);
+    let noise = centre_noise(&cells, target);
     let of_target = theory.moments(target).with_noise(noise);
     let rule = match (method.rule, method.labels) {
         (RuleName::OneVsAll, Labels::Classical) => {

@@ -7,9 +7,9 @@
 //! own theory ([`crate::authors`]).
 
 use faer::Mat;
-use foretask::rules::{Discriminant, Form, one_vs_all};
+use foretask::rules::one_vs_all;
 use foretask::theory::{Corrections, Theory};
-use foretask::{Moments, Scaling, Statistics, System};
+use foretask::{Discriminant, Form, Moments, Scaling, Statistics, System};
 
 use crate::authors;
 use crate::error::Result;

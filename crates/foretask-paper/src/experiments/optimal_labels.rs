@@ -4,8 +4,8 @@
 
 use faer::Mat;
 use foretask::rules::binary::optimal_labels;
-use foretask::theory::{Corrections, Theory, gram};
-use foretask::{Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study, moments};
+use foretask::theory::{Corrections, Theory};
+use foretask::{Coupling, Evidence, Labels, Prior, Scaling, Settings, Statistics, Study, centre_noise};
 
 use super::available;
 use super::digits::{DIGITS, SOURCES, counts, draw, lambda};
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
             let draw = draw(&parts, pair, random, false)?;
             let tasks = draw.training.tasks()?;
             let statistics = Statistics::of(&tasks);
-            let products = gram::unbiased(&statistics, &Scaling::None.scales(&statistics));
+            let products = statistics.mean_products(&Scaling::None.scales(&statistics));
             // Cells: source 0, 1, target 2, 3.
             let between = |a: usize, b: usize| {
                 products[(a, b)] - products[(a, b + 1)] - products[(a + 1, b)]
@@ -178,7 +178,7 @@ impl Oracle {
         let coupling = Coupling::uniform(lambda(SHARED), 1.0, 2)?;
         let corrections = Corrections::DegreesOfFreedom;
         let theory = Theory::spherical(&cells, FEATURES, &coupling, &products, None, corrections)?;
-        let noise = moments::centre_noise(&cells, 1);
+        let noise = centre_noise(&cells, 1);
         let rule = optimal_labels(&theory.moments(1), [0.5, 0.5], noise);
         Ok(Self {
             correlation: between(0, 2) / between(2, 2),

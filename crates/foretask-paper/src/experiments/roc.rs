@@ -4,9 +4,9 @@
 //! Left: two tasks of two Gaussian classes, p = 128, n = 384, 256 | 64, 40. Right: heartbeats of the MIT-BIH
 //! database, 500 of each class, where one kind of arrhythmia is told from another with the help of two more.
 
-use foretask::gaussian::{cumulative, tail};
+use foretask::normal::{cumulative, tail};
 use foretask::{
-    Estimate, Evidence, FalseAlarm, Labels, Prior, Scaling, Settings, Study, Tail, Tasks,
+    Evidence, FalseAlarm, Labels, Prior, Scaling, Settings, Study, Tail, Tasks,
 };
 
 use super::available;
@@ -365,7 +365,7 @@ fn settings(
 }
 
 fn foretold_missed(study: &Study<'_>) -> f64 {
-    let test = study.forecast().test.as_ref();
+    let test = study.forecast().alarm.as_ref();
     test.map_or(f64::NAN, |test| 1.0 - test.detection)
 }
 
@@ -381,13 +381,13 @@ const ROADS: [(&str, Labels, Evidence, bool); 5] = [
     (
         "classical, general theory",
         Labels::Classical,
-        Evidence::General(Estimate::Oas),
+        Evidence::General,
         true,
     ),
     (
         "optimised, general theory",
         Labels::Optimal,
-        Evidence::General(Estimate::Oas),
+        Evidence::General,
         true,
     ),
     (

@@ -11,11 +11,14 @@
 
 use statrs::function::beta::checked_beta_reg;
 
-use crate::forecast::COVERAGE;
-use crate::gaussian::{cumulative, tail, upper_quantile};
 use crate::moments::Moments;
+use crate::numerics::interval::{COVERAGE, INFLATION};
+use crate::numerics::normal::{tail, upper_quantile};
+use crate::numerics::optimise::bisect;
+use crate::words::words;
 
-use super::binary::{BinaryRule, ScoreLaw, least_cost_labels, standardised};
+use super::binary::{BinaryRule, least_cost_labels};
+use super::score_law::ScoreLaw;
 
 /// The label scores of most detections at a false-alarm rate, of unit norm, with the threshold that
 /// holds the rate for Gaussian scores.
@@ -65,16 +68,6 @@ pub fn gaussian_threshold(law: &ScoreLaw, null: usize, rate: f64) -> f64 {
     }
 }
 
-/// The probability that a sample of the class that is not null is an alarm.
-pub fn detection(law: &ScoreLaw, threshold: f64, null: usize) -> f64 {
-    let (other, of): (_, fn(f64) -> f64) = if null == 0 {
-        (1, cumulative)
-    } else {
-        (0, tail)
-    };
-    standardised(threshold - law.mean[other], law.variance[other], of)
-}
-
 /// Q⁻¹, with nothing above a rate of zero and everything above one of one.
 fn quantile(rate: f64) -> f64 {
     if rate >= 1.0 {
@@ -86,19 +79,17 @@ fn quantile(rate: f64) -> f64 {
     }
 }
 
-/// How the far end of the null scores is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tail {
-    /// Empirical, unless there are fewer than ten null samples and fewer than one alarm in n + 1 is
-    /// asked for.
-    #[default]
-    Auto,
-    /// From the scores themselves, whatever their law; beyond the farthest, from the mean excess of the
-    /// farthest few.
-    Empirical,
-    /// From their mean and variance, as those of a normal law.
-    Gaussian,
+words! {
+    /// How the far end of the null scores is known.
+    pub enum Tail("tail", default Auto) {
+        /// Empirical, unless the null class has fewer than ten samples and the rate lies beyond them
+        Auto = "auto",
+        /// The scores of the null class themselves, whatever their law; beyond the farthest, the mean excess
+        /// of the farthest few
+        Empirical = "empirical",
+        /// The normal law of the scores of the null class
+        Gaussian = "gaussian",
+    }
 }
 
 /// A threshold set from scores, and the false-alarm rate it will have.
@@ -121,10 +112,6 @@ const FEW: usize = 10;
 /// Most excesses that are averaged; fewer, √n, for fewer samples: the farther in one looks, the less
 /// of a normal law is like the exponential one.
 const EXCESSES: usize = 9;
-/// Leave-one-out scores of neighbouring samples are correlated: intervals are as wide as those of this
-/// many times fewer samples, as in [`crate::forecast`].
-const INFLATION: f64 = 1.25;
-
 /// The threshold at which null scores, exchangeable with new ones, are alarms at this mean rate; all
 /// that follows for `null` = 1.
 ///
@@ -321,18 +308,4 @@ fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
         high *= 2.0;
     }
     bisect(0.0, high, exceeds).copysign(0.5 - probability)
-}
-
-/// The place between `low` and `high` up to which `below` holds, to rounding.
-fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> f64 {
-    const HALVINGS: usize = 64;
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        if below(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }

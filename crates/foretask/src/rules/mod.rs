@@ -1,4 +1,4 @@
-//! How responses become a class: label scores and thresholds.
+//! How responses become scores that can be compared: label scores, offsets and thresholds from moments.
 //!
 //! | module | rule |
 //! |---|---|
@@ -8,17 +8,18 @@
 //! | [`one_vs_one`] | one score per pair of classes, and votes |
 //! | [`one_hot`] | one score per class, all optimised together |
 //! | [`bayes`] | the posterior of Gaussian responses |
-//! | [`families`] | restricted label scores for few labels, averaged by the default recipe |
 //!
-//! All but the first two are [`Discriminant`]s.
+//! All but the first two are [`crate::decision::Discriminant`]s.
 
 pub mod bayes;
 pub mod binary;
-mod discriminant;
 pub mod false_alarm;
-pub mod families;
 pub mod one_hot;
 pub mod one_vs_all;
 pub mod one_vs_one;
 
-pub use discriminant::{Discriminant, Form, Quadratic, Ties, pairs};
+mod averages;
+mod pencil;
+mod score_law;
+
+pub use score_law::ScoreLaw;

@@ -1,5 +1,5 @@
 //! One-versus-one: every pair of classes has a score of its own, trained on the samples of that pair,
-//! and votes for one of them ([`crate::rules::Form::Votes`]).
+//! and votes for one of them ([`crate::decision::Form::Votes`]).
 //!
 //! Scores of different pairs are made comparable by their own law: less the threshold, in units of the
 //! deviation, so that margins can be summed where votes are equal.
@@ -8,7 +8,8 @@
 //! pair, so that votes come from different points and look independent (PAPER-NOTES).
 
 use crate::moments::Moments;
-use crate::rules::binary::{ScoreLaw, optimal_labels};
+use crate::rules::binary::optimal_labels;
+use crate::rules::score_law::ScoreLaw;
 
 /// The score of one pair, (φ·labels - threshold)/deviation: positive is a vote for its first class.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use faer::linalg::householder::make_householder_in_place;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef};
 
-use crate::dense;
+use crate::numerics::dense;
 
 /// Size of the blocks of T.
 const BLOCK: usize = 32;

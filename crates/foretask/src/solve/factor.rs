@@ -15,73 +15,12 @@ use std::sync::Arc;
 
 use faer::{Accum, Mat, MatMut, MatRef};
 
-use crate::dense::{self, Transposed};
-use crate::statistics::RowBlock;
-
-/// B_i of one task, ready to be factorised for any γ; clones share the numbers.
-#[derive(Clone, Debug)]
-pub(crate) enum Block<'a> {
-    /// S_i, lower triangle, and 1/(s_i² N).
-    Scatter { scatter: Arc<Mat<f64>>, scale: f64 },
-    /// The rows it is made of.
-    Rows(CentredRows<'a>),
-    /// Itself, in coordinates that make it diagonal.
-    Diagonal(Arc<Vec<f64>>),
-}
-
-/// Rows of a task with what makes Z_i/√N of them.
-#[derive(Clone, Debug)]
-pub(crate) struct CentredRows<'a> {
-    pub(crate) rows: RowBlock<'a>,
-    pub(crate) mean: Vec<f64>,
-    /// 1/(s_i √N).
-    pub(crate) scale: f64,
-}
-
-impl CentredRows<'_> {
-    /// Z_iᵀ/√N, p x n_i.
-    pub(crate) fn pack_all(&self) -> Mat<f64> {
-        let (p, n) = (self.mean.len(), self.rows.len());
-        let mut panel = Mat::zeros(p, n);
-        self.rows
-            .pack(0..n, 0..p, &self.mean, self.scale, panel.as_mut());
-        panel
-    }
-}
-
-impl CentredRows<'_> {
-    /// Z x/√N, n_i x q, in panels of samples.
-    fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
-        let mut result = Mat::zeros(self.rows.len(), x.ncols());
-        self.rows
-            .for_panels(&self.mean, self.scale, |start, panel| {
-                let to = result.as_mut().subrows_mut(start, panel.ncols());
-                dense::product(to, Accum::Replace, panel.transpose(), x, 1.0);
-            });
-        result
-    }
-}
+use super::block::{Block, CentredRows};
+use crate::numerics::dense::{self, CANCELLATION, Transposed};
 
 /// Where the rows are fewer than this share of the features the dual form is taken. Counting
 /// multiplications the two break even at 0.55; up to here the dual form is as fast and needs less memory.
 const DUAL_SHARE: f64 = 0.66;
-
-impl Block<'_> {
-    /// sum += weight B_i (lower triangle).
-    pub(crate) fn add_to(&self, weight: f64, mut sum: MatMut<'_, f64>) {
-        match self {
-            Self::Scatter { scatter, scale } => {
-                dense::add_lower(sum, scatter.as_ref().as_ref(), weight * scale);
-            }
-            Self::Rows(rows) => dense::add_outer(sum.as_mut(), rows.pack_all().as_ref(), weight),
-            Self::Diagonal(values) => {
-                for (i, value) in values.iter().enumerate() {
-                    sum[(i, i)] += weight * value;
-                }
-            }
-        }
-    }
-}
 
 /// F_i, factorised.
 #[derive(Clone, Debug)]
@@ -99,10 +38,6 @@ pub(crate) enum Factor<'a> {
         gamma: f64,
     },
 }
-
-/// (I - F)/γ gives F B without a product of its own, but loses weight/γ units in the last place of
-/// `sum`; beyond this ratio F B is solved for.
-const CANCELLATION: f64 = 1e3;
 
 impl<'a> Factor<'a> {
     /// Factorises I + γ B and adds weight * F B to the lower triangle of `sum`; `None` if the

@@ -11,18 +11,26 @@
 //! Φ_l is the response of the model that never saw sample l; its score for labels y is Φ_l·y. Only
 //! the scale of the data is not refitted, an O(1/(n_i p)) effect.
 
-use faer::{Accum, Mat};
+use faer::Mat;
 
-use super::{Form, System};
-use crate::cells::Cells;
-use crate::dense;
+use crate::data::cells::Cells;
 use crate::error::Error;
-use crate::statistics::RowBlock;
-use crate::tasks::{PANEL, Tasks, classes_in_order};
 
 /// G_ll is a variance ratio in (0, 1); below this a sample determines its own fit and leaving it out
 /// says nothing.
-pub(crate) const SMALLEST_G: f64 = 1e-12;
+const SMALLEST_G: f64 = 1e-12;
+
+/// Φ = J - α/G: the response that a sample has to a unit label when it is left out. `own` is whether the
+/// label is that of the sample's cell.
+pub(super) fn left_out(own: bool, residual: f64, g: f64) -> f64 {
+    f64::from(u8::from(own)) - residual / g.max(SMALLEST_G)
+}
+
+/// Residuals α of a task's samples for the C unit labels (n_i x C), and the G_ll.
+pub(super) struct Residuals {
+    pub(super) alpha: Mat<f64>,
+    pub(super) g: Vec<f64>,
+}
 
 /// The leave-one-out responses of one task's samples, in the order of its cells.
 #[derive(Clone, Debug)]
@@ -31,113 +39,7 @@ pub struct LeaveOneOut {
     pub responses: Mat<f64>,
     /// The class of each sample (index within the task).
     pub class: Vec<usize>,
-    task: usize,
-}
-
-impl System<'_> {
-    /// The exact leave-one-out responses of all samples of one task (n_i x C).
-    ///
-    /// `tasks` must be the data the system was trained on. Costs n_i p² (arrowhead) or n³/3 (dual).
-    pub fn leave_one_out(&self, tasks: &Tasks<'_>, task: usize) -> LeaveOneOut {
-        let rows = RowBlock::borrowed(tasks.rows(), tasks.rows_of(task));
-        self.leave_one_out_of(&rows, task)
-    }
-
-    /// The same, given the task's rows.
-    pub(crate) fn leave_one_out_of(&self, rows: &RowBlock<'_>, task: usize) -> LeaveOneOut {
-        let class = classes_in_order(&self.cells.tasks()[task]);
-        let first = self.cells.of_task(task).start;
-        let n = class.len();
-        let (mut responses, g) = match &self.form {
-            Form::Arrow { .. } => self.residuals_arrow(rows, task, &class),
-            Form::Dual {
-                kernel,
-                alpha,
-                rows,
-            } => {
-                let start: usize = rows[..task].iter().map(|block| block.rows.len()).sum();
-                // (K⁻¹)_ll is the squared norm of column l of L⁻¹.
-                let inverse = dense::invert_lower(kernel.as_ref());
-                let g = (start..start + n)
-                    .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
-                    .collect();
-                (alpha.subrows(start, n).to_owned(), g)
-            }
-        };
-        for sample in 0..n {
-            let g: f64 = g[sample];
-            for cell in 0..self.cells.len() {
-                let indicator = f64::from(u8::from(cell == first + class[sample]));
-                responses[(sample, cell)] =
-                    indicator - responses[(sample, cell)] / g.max(SMALLEST_G);
-            }
-        }
-        LeaveOneOut {
-            responses,
-            class,
-            task,
-        }
-    }
-
-    /// Residuals α (n_i x C) and the G_ll.
-    fn residuals_arrow(
-        &self,
-        rows: &RowBlock<'_>,
-        task: usize,
-        class: &[usize],
-    ) -> (Mat<f64>, Vec<f64>) {
-        let Form::Arrow { factors, head, .. } = &self.form else {
-            return (Mat::new(), Vec::new());
-        };
-        let (p, n) = (self.features, class.len());
-        let normaliser = (self.cells.tasks().len() * p) as f64;
-        let (lambda, gamma) = (self.coupling.lambda(), self.coupling.gamma()[task]);
-        let mean = self.task_mean(task);
-        let weights = self.weights(task);
-        let range = self.cells.of_task(task);
-        let mut residuals = Mat::from_fn(n, self.cells.len(), |sample, cell| {
-            let share = if range.contains(&cell) {
-                self.cells.share(cell)
-            } else {
-                0.0
-            };
-            f64::from(u8::from(cell == range.start + class[sample])) - share
-        });
-        let mut g = Vec::with_capacity(n);
-        for start in (0..n).step_by(PANEL) {
-            let count = PANEL.min(n - start);
-            let mut z = Mat::zeros(p, count);
-            rows.pack(
-                start..start + count,
-                0..p,
-                &mean,
-                1.0 / (self.scales[task] * normaliser.sqrt()),
-                z.as_mut(),
-            );
-            dense::product(
-                residuals.as_mut().subrows_mut(start, count),
-                Accum::Add,
-                z.transpose(),
-                weights.as_ref(),
-                -normaliser.sqrt(),
-            );
-            let mut fz = factors[task].apply_to_samples(start, z.as_ref());
-            let own: Vec<f64> = (0..count).map(|l| dot(z.col(l), fz.col(l))).collect();
-            if lambda > 0.0 {
-                dense::solve_lower(head.as_ref(), fz.as_mut());
-            }
-            for (l, own) in own.iter().enumerate() {
-                let quadratic = gamma * own
-                    + if lambda > 0.0 {
-                        lambda * fz.col(l).squared_norm_l2()
-                    } else {
-                        0.0
-                    };
-                g.push(1.0 - quadratic - 1.0 / n as f64);
-            }
-        }
-        (residuals, g)
-    }
+    pub(super) task: usize,
 }
 
 /// Leave-one-out of a task whose rows are not kept.
@@ -184,11 +86,7 @@ pub(crate) fn stratify(responses: &mut Mat<f64>, class: &[usize], cells: &Cells,
     let range = cells.of_task(task);
     for (sample, &class) in class.iter().enumerate() {
         for cell in 0..cells.len() {
-            let share = if range.contains(&cell) {
-                cells.share(cell)
-            } else {
-                0.0
-            };
+            let share = cells.share_in(task, cell);
             let indicator = f64::from(u8::from(cell == range.start + class));
             let without = (n * share - indicator) / (n - 1.0);
             responses[(sample, cell)] =

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use faer::{Mat, MatRef};
 
-use crate::dense;
+use crate::numerics::dense;
 
 /// Directions with less than this share of the largest variance are dropped.
 const RANK: f64 = 1e-12;

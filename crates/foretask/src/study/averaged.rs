@@ -1,230 +1,199 @@
-//! The default: every coupling, every family, averaged (RECIPE).
+//! The default: every coupling, every family, averaged.
 
 use faer::Mat;
 
-use super::ruled::decision_of;
-use super::{CandidateWeight, Folded, Leading, Outcome, Roads, Rule};
-use crate::coupling::Coupling;
-use crate::dense;
+use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
+use super::target::Target;
+use crate::data::coupling::Coupling;
+use crate::decision::Decision;
 use crate::error::Result;
-use crate::forecast::{Density, Stakes, argmax, from_scores, margin, temperature};
-use crate::model::Decision;
-use crate::rules::Form;
-use crate::rules::families::Family;
-use crate::settings::RuleName;
-use crate::tune::Tournament;
+use crate::model::rule::{CandidateWeight, Rule};
+use crate::recipe::families::Family;
+use crate::recipe::tournament::Tournament;
+use crate::settings::words::RuleName;
+use crate::solve::weights::Weights;
 
 /// Candidates lighter than this are not listed.
 const LISTED: f64 = 1e-3;
 /// How many candidates relative statements are made with.
-const LEADING: usize = 16;
+const SURROGATES: usize = 16;
 
-impl Roads<'_, '_> {
-    pub(super) fn averaged(
-        &self,
-        tournament: &Tournament,
-        coupling: Option<Coupling>,
-    ) -> Result<Outcome> {
+impl Target<'_, '_> {
+    pub(super) fn averaged(&self, tournament: &Tournament) -> Result<Outcome> {
         let weights = tournament.weights(|_| true);
-        let scores = tournament.cross_fitted(self.settings.seed);
-        self.conclude(tournament, &weights, scores, coupling)
+        let scores = tournament.cross_fitted(self.settings().seed);
+        self.conclude(tournament, &weights, scores, self.plan.coupling.as_ref())
     }
 
-    /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out
-    /// scores less ȳ.
+    /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out scores less
+    /// ȳ; `coupling` if there is one only.
     pub(super) fn conclude(
         &self,
         tournament: &Tournament,
         weights: &[f64],
         mut scores: Mat<f64>,
-        coupling: Option<Coupling>,
+        coupling: Option<&Coupling>,
     ) -> Result<Outcome> {
-        let m = self.classes();
-        let one_coupling = coupling.is_some();
-        let mut label_scores = Mat::zeros(self.cells().len(), m);
-        let mut folded: Option<Mat<f64>> = None;
-        for (entry, &weight) in tournament.entries.iter().zip(weights) {
-            if weight == 0.0 {
-                continue;
-            }
-            add_scaled(&mut label_scores, &entry.candidate.label_scores, weight);
-            let part = dense::times(
-                tournament.fitted[entry.fitted].weights.as_ref(),
-                entry.candidate.label_scores.as_ref(),
-            );
-            let sum = folded.get_or_insert_with(|| Mat::zeros(part.nrows(), m));
-            add_scaled(sum, &part, weight);
-        }
-        let folded = folded.unwrap_or_else(Mat::new);
-
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-        let coupling_of = |index: usize| -> Result<Coupling> {
-            match &coupling {
-                Some(coupling) => Ok(coupling.clone()),
-                None => self.coupling_of(tournament.entries[index].point),
-            }
+        let stakes = self.stakes();
+        let listing = Listing {
+            tournament,
+            weights,
+            coupling,
         };
-        let leading = order
-            .iter()
-            .take(LEADING)
-            .map(|&index| {
-                let label_scores = tournament.entries[index].candidate.label_scores.clone();
-                Ok(Leading {
-                    weight: weights[index],
-                    coupling: coupling_of(index)?,
-                    offsets: (0..m)
-                        .map(|c| self.stakes.shares[c] - self.label_mean(&label_scores, c))
-                        .collect(),
-                    label_scores,
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let candidates = order
-            .iter()
-            .filter(|&&index| weights[index] >= LISTED)
-            .map(|&index| {
-                let entry = &tournament.entries[index];
-                Ok(CandidateWeight {
-                    family: entry.candidate.family,
-                    coupling: coupling_of(index)?,
-                    weight: weights[index],
-                    press: entry.press,
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let by_family = Family::ALL
-            .iter()
-            .map(|&family| {
-                let weight = tournament
-                    .entries
-                    .iter()
-                    .zip(weights)
-                    .filter(|(e, _)| e.candidate.family == family)
-                    .map(|(_, w)| w)
-                    .sum();
-                (family, weight)
-            })
-            .collect();
-
-        // The forecast.
-        for c in 0..m {
-            scores
-                .col_mut(c)
-                .iter_mut()
-                .for_each(|x| *x += self.stakes.shares[c]);
+        let surrogates = listing.surrogates(self)?;
+        for (c, share) in stakes.shares.iter().enumerate() {
+            scores.col_mut(c).iter_mut().for_each(|x| *x += share);
         }
-        let slope = temperature(&scores, &tournament.class);
-        let decide = decide_by(&scores, slope, self.stakes);
-        let mut forecast = from_scores(
-            &scores,
-            &tournament.class,
-            decide,
-            slope,
-            self.stakes,
-            densities(&scores, &tournament.class),
-        );
-        let difference_of: Vec<f64> = (0..tournament.class.len())
+        let (slope, mut forecast) = self.count(&scores, &tournament.class, &scores);
+        let of_difference: Vec<f64> = (0..tournament.class.len())
             .map(|l| scores[(l, 0)] - scores[(l, 1)])
             .collect();
-        let held = self.hold_rate(&difference_of, &tournament.class, &mut forecast);
+        let held = self.hold_rate(&of_difference, &tournament.class, &mut forecast);
         forecast.notes.extend(self.notes());
-        forecast
-            .notes
-            .extend(self.disagreement(&forecast, &leading)?);
+        let disagreement = self.disagreement(&forecast, &surrogates)?;
+        forecast.notes.extend(disagreement);
 
-        let (decision, bias, folded, label_scores) = if m == 2 {
-            let prior = self.stakes.shift(0) - self.stakes.shift(1);
-            let cost = (self.stakes.costs[0] / self.stakes.costs[1]).ln();
-            let threshold = held.unwrap_or(-(prior + cost) / slope);
-            let bias = vec![self.stakes.shares[0] - self.stakes.shares[1]];
-            let decision = Decision::Threshold {
-                threshold,
-                slope,
-                centre: -prior / slope,
-            };
+        let (mut label_scores, mut folded) = listing.sums(self.cells().len(), self.classes());
+        let (decision, bias) = if self.classes() == 2 {
+            let mut decision = Decision::of_difference(0.0, slope, stakes);
+            if let (Some(held), Decision::Threshold { threshold, .. }) = (held, &mut decision) {
+                *threshold = held;
+            }
+            let bias = stakes.shares[0] - stakes.shares[1];
+            folded = folded.map(|weights| weights.map(difference));
             // A constant on the target's own cells moves its score by that constant: with this one
             // the label scores give the model's very scores.
-            let mut label_scores = difference(&label_scores);
-            let missing = bias[0] - self.label_mean(&label_scores, 0);
-            for cell in self.cells().of_task(self.target) {
+            label_scores = difference(&label_scores);
+            let missing = bias - self.cells().label_mean(self.index(), &label_scores, 0);
+            for cell in self.cells().of_task(self.index()) {
                 label_scores[(cell, 0)] += missing;
             }
-            (decision, bias, difference(&folded), label_scores)
+            (decision, vec![bias])
         } else {
-            let form = Form::Linear {
-                offsets: vec![0.0; m],
-            };
-            let decision = decision_of(form, slope, self.stakes);
-            (decision, self.stakes.shares.clone(), folded, label_scores)
+            let decision = Decision::of_class_scores(slope, stakes);
+            (decision, stakes.shares.clone())
         };
         let rule = Rule {
             name: RuleName::Auto,
-            labels: self.settings.labels,
-            coupling,
-            label_scores: one_coupling.then(|| rows_of(&label_scores)),
-            threshold: match decision {
-                Decision::Threshold { threshold, .. } => threshold.is_finite().then_some(threshold),
-                Decision::Argmax { .. } => None,
-            },
-            weights: by_family,
-            candidates,
+            labels: self.settings().labels,
+            coupling: coupling.cloned(),
+            label_scores: coupling.map(|_| rows_of(&label_scores)),
+            threshold: decision
+                .threshold()
+                .filter(|threshold| threshold.is_finite()),
+            weights: listing.by_family(),
+            candidates: listing.candidates(self)?,
             tried: tournament.tried(),
-        };
-        let folded = if one_coupling {
-            Folded::Features(folded)
-        } else {
-            Folded::Reduced(folded)
         };
         Ok(Outcome {
             rule,
             decision,
-            folded,
+            folded: match folded {
+                Some(weights) => Folded::Trained(weights),
+                None => Folded::Raw {
+                    weights: Mat::zeros(self.population.features, bias.len()),
+                    intercept: bias.clone(),
+                },
+            },
             bias,
             forecast,
-            leading,
+            surrogates,
             scores: Some(scores),
         })
     }
-
-    /// Σ share_r y_r over the target's cells: the score of its mean by one column of label scores.
-    pub(super) fn label_mean(&self, label_scores: &Mat<f64>, column: usize) -> f64 {
-        self.cells()
-            .of_task(self.target)
-            .map(|cell| self.cells().share(cell) * label_scores[(cell, column)])
-            .sum()
-    }
 }
 
-/// The class of the largest cost-weighted posterior of each sample.
-pub(super) fn decide_by<'s>(
-    scores: &'s Mat<f64>,
-    slope: f64,
-    stakes: &'s Stakes,
-) -> impl Fn(usize) -> usize + 's {
-    move |l| {
-        argmax(
-            (0..scores.ncols())
-                .map(|c| slope * scores[(l, c)] + stakes.shift(c) + stakes.costs[c].ln()),
-        )
-    }
+/// Weighted candidates of a tournament.
+struct Listing<'t> {
+    tournament: &'t Tournament,
+    weights: &'t [f64],
+    coupling: Option<&'t Coupling>,
 }
 
-/// Score (two classes) or margin of the right class (more), by class.
-pub(super) fn densities(scores: &Mat<f64>, class: &[usize]) -> Vec<Density> {
-    (0..scores.ncols())
-        .map(|c| {
-            let own = (0..class.len()).filter(|&l| class[l] == c);
-            let of = |l: usize| {
-                if scores.ncols() == 2 {
-                    scores[(l, 0)] - scores[(l, 1)]
-                } else {
-                    margin(scores, l, c)
-                }
-            };
-            Density::of_scores(own.map(of).collect())
-        })
-        .collect()
+impl Listing<'_> {
+    /// Candidates, heaviest first.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.weights.len()).collect();
+        order.sort_by(|&a, &b| self.weights[b].total_cmp(&self.weights[a]));
+        order
+    }
+
+    fn coupling_of(&self, target: &Target<'_, '_>, index: usize) -> Result<Coupling> {
+        match self.coupling {
+            Some(coupling) => Ok(coupling.clone()),
+            None => target.coupling_of(self.tournament.entries[index].point),
+        }
+    }
+
+    /// The weighted sums of label scores (C x m) and of the weights of the target.
+    fn sums(&self, cells: usize, classes: usize) -> (Mat<f64>, Option<Weights>) {
+        let mut label_scores = Mat::zeros(cells, classes);
+        let mut folded: Option<Weights> = None;
+        for (entry, &weight) in self.tournament.entries.iter().zip(self.weights) {
+            if weight == 0.0 {
+                continue;
+            }
+            add_scaled(&mut label_scores, &entry.candidate.label_scores, weight);
+            let fitted = &self.tournament.fitted[entry.fitted];
+            let part = fitted.weights.times(&entry.candidate.label_scores);
+            let sum = folded.get_or_insert_with(|| {
+                part.map(|values| Mat::zeros(values.nrows(), values.ncols()))
+            });
+            add_scaled(&mut sum.values, &part.values, weight);
+        }
+        (label_scores, folded)
+    }
+
+    fn surrogates(&self, target: &Target<'_, '_>) -> Result<Vec<Surrogate>> {
+        let cells = target.cells();
+        let surrogate = |index: usize| {
+            let label_scores = self.tournament.entries[index]
+                .candidate
+                .label_scores
+                .clone();
+            let shares = target.stakes().shares.iter().enumerate();
+            Ok(Surrogate {
+                weight: self.weights[index],
+                coupling: self.coupling_of(target, index)?,
+                offsets: shares
+                    .map(|(c, share)| share - cells.label_mean(target.index(), &label_scores, c))
+                    .collect(),
+                label_scores,
+            })
+        };
+        let order = self.order().into_iter().take(SURROGATES);
+        order.map(surrogate).collect()
+    }
+
+    fn candidates(&self, target: &Target<'_, '_>) -> Result<Vec<CandidateWeight>> {
+        self.order()
+            .into_iter()
+            .filter(|&index| self.weights[index] >= LISTED)
+            .map(|index| {
+                let entry = &self.tournament.entries[index];
+                Ok(CandidateWeight {
+                    family: entry.candidate.family,
+                    coupling: self.coupling_of(target, index)?,
+                    weight: self.weights[index],
+                    press: entry.press,
+                })
+            })
+            .collect()
+    }
+
+    fn by_family(&self) -> Vec<(Family, f64)> {
+        let weight_of = |family: Family| {
+            let entries = self.tournament.entries.iter().zip(self.weights);
+            entries
+                .filter(|(entry, _)| entry.candidate.family == family)
+                .map(|(_, weight)| weight)
+                .sum()
+        };
+        let families = Family::ALL.iter();
+        families
+            .map(|&family| (family, weight_of(family)))
+            .collect()
+    }
 }
 
 fn add_scaled(to: &mut Mat<f64>, term: &Mat<f64>, factor: f64) {
@@ -233,15 +202,4 @@ fn add_scaled(to: &mut Mat<f64>, term: &Mat<f64>, factor: f64) {
             to[(i, j)] += factor * term[(i, j)];
         }
     }
-}
-
-/// First column less the second.
-fn difference(a: &Mat<f64>) -> Mat<f64> {
-    Mat::from_fn(a.nrows(), 1, |i, _| a[(i, 0)] - a[(i, 1)])
-}
-
-pub(super) fn rows_of(a: &Mat<f64>) -> Vec<Vec<f64>> {
-    a.row_iter()
-        .map(|row| row.iter().copied().collect())
-        .collect()
 }

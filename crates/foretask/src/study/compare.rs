@@ -1,16 +1,15 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
-use super::ruled::{Kind, as_in_use, drawn_errors};
-use super::{Study, binary};
+use super::Study;
+use super::foretell::{drawn_errors, gaussian_error};
+use super::learn::NamedRule;
+use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, weighted};
-use crate::gaussian;
-use crate::moments::Source;
-use crate::rules::{Discriminant, Form};
-use crate::settings::{Evidence, Labels, RuleName};
-use crate::theory::covariance::Estimate;
-
-use super::evidence::Knowledge;
+use crate::forecast::Forecast;
+use crate::moments::Provenance;
+use crate::numerics::points::normal_points;
+use crate::settings::words::{Evidence, Labels, RuleName};
+use crate::stakes::weighted;
 
 /// Draws per class behind an alternative's error.
 const DRAWS: usize = 2048;
@@ -32,7 +31,8 @@ pub struct Compared {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Foretold {
     /// The theory.
-    pub source: Source,
+    #[serde(rename = "source")]
+    pub provenance: Provenance,
     /// The error it foretells for the leading candidate of the rule.
     pub error: f64,
 }
@@ -51,52 +51,53 @@ impl Study<'_> {
             labels: own.labels,
             forecast: self.forecast().clone(),
         }];
-        let Some(leading) = self.outcome.leading.first() else {
+        let Some(leading) = self.done.outcome.surrogates.first() else {
             return Ok(compared);
         };
-        let roads = self.roads();
-        let theory = self.settings.evidence.is_theory();
+        let target = self.done.target();
+        let theory = self.done.plan.settings.evidence.is_theory();
         let fitted = match theory {
             true => None,
             false => {
-                let system = self.ground.system(&leading.coupling)?;
-                Some(self.ground.fit(&system, &leading.coupling, self.target)?)
+                let shared = &self.done.shared;
+                let system = shared.system(&leading.coupling)?;
+                Some(shared.fit(&system, &leading.coupling, self.target())?)
             }
         };
-        let m = self.stakes.priors.len();
-        let kinds: Vec<Kind> = RuleName::NAMED
+        let m = target.classes();
+        let rules: Vec<NamedRule> = RuleName::NAMED
             .into_iter()
             // With two classes there is one pair, and its rule is the one-hot one.
             .filter(|&rule| m > 2 || rule != RuleName::OneVsOne)
             .flat_map(|rule| {
-                [Labels::Optimal, Labels::Classical].map(|labels| Kind { rule, labels })
+                [Labels::Optimal, Labels::Classical].map(|labels| NamedRule { rule, labels })
             })
             .collect();
-        for (done, &kind) in kinds.iter().enumerate() {
-            progress(done as f64 / kinds.len() as f64);
-            let forecast = match (&fitted, kind.rule) {
+        for (done, &named) in rules.iter().enumerate() {
+            progress(done as f64 / rules.len() as f64);
+            let forecast = match (&fitted, named.rule) {
                 (None, RuleName::OneVsOne) => {
-                    if !self.knowledge.knows_pairs() {
+                    if !self.done.population.knows_pairs() {
                         continue;
                     }
-                    roads.foretold_votes(kind, &leading.coupling)?.forecast
+                    target.foretold_votes(named, &leading.coupling)?.forecast
                 }
-                (None, _) => roads.foretell(kind, &leading.coupling)?.forecast,
+                (None, _) => target.foretold(named, &leading.coupling)?.forecast,
                 (Some(_), RuleName::OneVsOne) => {
-                    match roads.voted(kind, &leading.coupling, &|_| {}) {
+                    match target.voted(named, &leading.coupling, &|_| {}) {
                         Err(Error::RowsNotKept { .. }) => continue,
                         outcome => outcome?.forecast,
                     }
                 }
                 (Some(fitted), _) => {
-                    roads
-                        .tested(kind, &leading.coupling, &fitted.responses)?
+                    target
+                        .judged(named, &leading.coupling, &fitted.responses)?
                         .forecast
                 }
             };
             compared.push(Compared {
-                rule: kind.rule,
-                labels: kind.labels,
+                rule: named.rule,
+                labels: named.labels,
                 forecast,
             });
         }
@@ -110,43 +111,36 @@ impl Study<'_> {
     /// # Errors
     /// If a fixed point fails, which finite data do not let happen.
     pub fn theories(&self) -> Result<Vec<Foretold>> {
-        let Some(leading) = self.outcome.leading.first() else {
+        let Some(leading) = self.done.outcome.surrogates.first() else {
             return Ok(Vec::new());
         };
-        let mut candidates = vec![Evidence::Isotropic, Evidence::Spherical, Evidence::Pooled];
-        if self.knowledge.features <= MOST_FEATURES {
-            candidates.push(Evidence::General(Estimate::Oas));
+        let mut candidates = vec![Evidence::Isotropic, Evidence::Spherical, Evidence::Common];
+        if self.done.population.features <= MOST_FEATURES {
+            candidates.push(Evidence::General);
         }
-        let stakes = as_in_use(&self.stakes);
-        let points = gaussian::normal_points(self.cells().len(), DRAWS);
+        let target = self.done.target();
+        let stakes = target.stakes().in_use();
+        let points = normal_points(self.cells().len(), DRAWS);
         let mut foretold = Vec::new();
         for evidence in candidates {
-            let Ok(knowledge) = Knowledge::new(evidence, &self.ground) else {
+            let Ok(population) = self.done.shared.population(evidence) else {
                 continue;
             };
-            let error = if stakes.priors.len() == 2 {
-                binary::gaussian_error(
-                    &knowledge,
-                    &leading.coupling,
-                    &leading.labels(0, 1),
-                    self.target,
-                    &stakes,
-                )?
+            let error = if target.classes() == 2 {
+                gaussian_error(&population, leading, self.target(), &stakes)?
             } else {
-                let moments = self
-                    .roads()
-                    .foretold_moments(&knowledge, &leading.coupling)?;
+                let moments = target.foretold_moments(&population, &leading.coupling)?;
                 let discriminant = Discriminant {
                     label_scores: leading.label_scores.clone(),
                     form: Form::Linear {
                         offsets: leading.offsets.clone(),
                     },
                 };
-                let errors = drawn_errors(&discriminant, &moments, &stakes, &points);
+                let errors = drawn_errors(&discriminant, &moments, &points);
                 weighted(&stakes.priors, &errors)
             };
             foretold.push(Foretold {
-                source: knowledge.source,
+                provenance: population.provenance,
                 error,
             });
         }

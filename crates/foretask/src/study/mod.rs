@@ -1,88 +1,59 @@
 //! [`Study`]: from tasks and settings to a rule and its forecast, and from there to a model.
 //!
-//! | settings | road |
-//! |---|---|
-//! | defaults | all couplings and families, averaged (`averaged.rs`) |
-//! | two classes, named labels or a theory | one coupling, one score, a threshold (`binary.rs`) |
-//! | a rule by name, or a theory for more classes | one coupling, one [`crate::rules::Discriminant`] (`ruled.rs`) |
-//! | one-versus-one | one coupling, one problem per pair of classes (`pairs.rs`) |
+//! The steps of a study, each a file:
 //!
-//! Each is judged by leave-one-out or by one of the theories (`evidence.rs`), on statistics that all
-//! targets share (`ground.rs`); settings that need the same fits share them (`plan.rs`).
-//! A study knows the rule before the model exists; [`Study::model`] folds it into weights.
+//! 1. `choose`: a coupling, by samples left out or by what a theory foretells;
+//! 2. `learn`: labels and thresholds from moments;
+//! 3. `judge` the rule by samples that had no say in it, or `foretell` it by a theory;
+//! 4. `fold` it into a decision and label scores;
+//! 5. [`Study::model`] makes weights of them.
+//!
+//! | settings | steps |
+//! |---|---|
+//! | defaults | all couplings and families, averaged (`averaged`) |
+//! | two classes, named labels or a theory | one coupling, one score, a threshold (`one_score`) |
+//! | a rule by name, or a theory for more classes | one coupling, one [`crate::rules::Discriminant`] (`fold`) |
+//! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
+//!
+//! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `compare` and `relative`
+//! say what other rules, more labels or fewer sources would do.
 
 mod averaged;
-mod binary;
+mod choose;
 mod compare;
-mod evidence;
-mod ground;
+mod fold;
+mod foretell;
+mod judge;
+mod learn;
+mod one_score;
+mod outcome;
 mod pairs;
-mod plan;
 mod rate;
 mod relative;
-mod ruled;
+mod schedule;
+mod shared;
+mod target;
 
-use std::sync::Arc;
+pub use compare::{Compared, Foretold};
 
 use faer::Mat;
 
-pub use compare::{Compared, Foretold};
-pub use relative::{CurvePoint, SourceValue};
+use outcome::{Folded, to_raw};
+use schedule::Done;
 
-use crate::cells::Cells;
-use crate::coupling::Coupling;
-use crate::dense;
+use crate::data::cells::Cells;
+use crate::data::statistics::Statistics;
+use crate::data::tasks::classes_in_order;
+use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::forecast::{self, Forecast, Stakes, temperature};
-use crate::model::{Decision, Description, Model};
-use crate::relatedness::likeness;
-use crate::rules::families::Family;
-use crate::settings::{Labels, RuleName, Settings};
-use crate::solve::path::GridPoint;
-use crate::statistics::Statistics;
-use crate::tasks::classes_in_order;
-use crate::tune::Tournament;
-use evidence::Knowledge;
-use ground::Ground;
-use plan::Plan;
-use ruled::Kind;
-
-/// How a rule's scores are made.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Rule {
-    /// Its name.
-    #[serde(default)]
-    pub name: RuleName,
-    /// Which label scores were asked for.
-    #[serde(default)]
-    pub labels: Labels,
-    /// The coupling, if there is one only.
-    pub coupling: Option<Coupling>,
-    /// Label scores of the cells, in order: one number for two classes, one per class for more; if
-    /// there is one coupling only.
-    pub label_scores: Option<Vec<Vec<f64>>>,
-    /// For two classes, the score above which the first is chosen; `None` if that is always or never.
-    pub threshold: Option<f64>,
-    /// The weight of each family of label scores in an average.
-    pub weights: Vec<(Family, f64)>,
-    /// The candidates of an average, heaviest first.
-    pub candidates: Vec<CandidateWeight>,
-    /// How many candidates were tried.
-    pub tried: usize,
-}
-
-/// One candidate of an average.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct CandidateWeight {
-    /// Its family of label scores.
-    pub family: Family,
-    /// Its coupling.
-    pub coupling: Coupling,
-    /// Its weight.
-    pub weight: f64,
-    /// The share of the label variance that its leave-one-out scores miss.
-    pub press: f64,
-}
+use crate::estimate::relatedness::likeness;
+use crate::forecast::Forecast;
+use crate::forecast::calibrate::temperature;
+use crate::model::rule::Rule;
+use crate::model::{Description, Model};
+use crate::numerics::dense;
+use crate::settings::Settings;
+use crate::settings::check::Plan;
 
 /// What the target's training samples are taken for when they are left out; class by class, and within a
 /// class in the order of their rows.
@@ -112,67 +83,7 @@ pub struct LeftOut {
 /// ```
 #[derive(Debug)]
 pub struct Study<'a> {
-    ground: Arc<Ground<'a>>,
-    knowledge: Arc<Knowledge>,
-    settings: Settings,
-    target: usize,
-    stakes: Stakes,
-    null: Option<usize>,
-    outcome: Outcome,
-}
-
-/// What a road to a rule arrives at.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    rule: Rule,
-    decision: Decision,
-    folded: Folded,
-    /// Score of the target's mean.
-    bias: Vec<f64>,
-    forecast: Forecast,
-    /// The heaviest candidates, heaviest first: what relative statements are made with.
-    leading: Vec<Leading>,
-    /// Class scores (n_t x m) that no sample had a say in; none from the theory.
-    scores: Option<Mat<f64>>,
-}
-
-/// A candidate of a rule.
-#[derive(Debug)]
-struct Leading {
-    weight: f64,
-    coupling: Coupling,
-    /// C x m.
-    label_scores: Mat<f64>,
-    /// Added to the scores, one per class.
-    offsets: Vec<f64>,
-}
-
-impl Leading {
-    /// The labels that tell class a from class b.
-    fn labels(&self, a: usize, b: usize) -> Vec<f64> {
-        self.label_scores
-            .row_iter()
-            .map(|row| row[a] - row[b])
-            .collect()
-    }
-}
-
-/// Where the weights of the rule are.
-#[derive(Debug)]
-enum Folded {
-    /// In reduced coordinates, r x d.
-    Reduced(Mat<f64>),
-    /// On the features, p x d.
-    Features(Mat<f64>),
-    /// Not trained yet: label scores, C x d, at a coupling.
-    Untrained(Coupling, Mat<f64>),
-    /// On the raw features, p x d, with the scores at the origin.
-    Raw {
-        weights: Mat<f64>,
-        intercept: Vec<f64>,
-    },
-    /// Not trained yet: the rules of all pairs of classes.
-    UntrainedPairs(Vec<pairs::PairRule>),
+    done: Done<'a>,
 }
 
 impl<'a> Study<'a> {
@@ -306,24 +217,33 @@ impl<'a> Study<'a> {
         Self::of_plans(&statistics, plans, progress)
     }
 
+    fn of_plans(
+        statistics: &Statistics<'a>,
+        plans: Vec<Plan>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Self>> {
+        let done = schedule::run(statistics, plans, progress)?;
+        Ok(done.into_iter().map(|done| Self { done }).collect())
+    }
+
     /// What the rule will do on new data.
     pub fn forecast(&self) -> &Forecast {
-        &self.outcome.forecast
+        &self.done.outcome.forecast
     }
 
     /// How the rule's scores are made.
     pub fn rule(&self) -> &Rule {
-        &self.outcome.rule
+        &self.done.outcome.rule
     }
 
     /// The tasks, their classes and counts.
     pub fn cells(&self) -> &Cells {
-        self.ground.cells()
+        self.done.shared.cells()
     }
 
     /// The target, as an index of [`Study::cells`].
     pub fn target(&self) -> usize {
-        self.target
+        self.done.plan.target
     }
 
     /// What each of the target's own samples would be taken for by a rule that it had no say in: the
@@ -346,20 +266,13 @@ impl<'a> Study<'a> {
     /// # Ok::<(), foretask::Error>(())
     /// ```
     pub fn left_out(&self) -> Option<LeftOut> {
-        let scores = self.outcome.scores.as_ref()?;
-        let class = classes_in_order(&self.cells().tasks()[self.target]);
+        let scores = self.done.outcome.scores.as_ref()?;
+        let class = classes_in_order(&self.cells().tasks()[self.target()]);
         let slope = temperature(scores, &class);
-        let mut probabilities = Mat::zeros(scores.nrows(), scores.ncols());
-        for l in 0..scores.nrows() {
-            let logit = |c: usize| slope * scores[(l, c)] + self.stakes.shift(c);
-            let of_sample = (0..scores.ncols()).map(logit).collect();
-            for (c, probability) in forecast::probabilities(of_sample).into_iter().enumerate() {
-                probabilities[(l, c)] = probability;
-            }
-        }
+        let decision = Decision::of_class_scores(slope, &self.done.plan.stakes);
         Some(LeftOut {
+            probabilities: decision.probabilities(scores),
             class,
-            probabilities,
         })
     }
 
@@ -368,190 +281,47 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If training fails, which finite data do not let happen.
     pub fn model(&self) -> Result<Model> {
-        let (weights, bias) = self.folded()?;
-        let cells = self.cells();
+        let (weights, bias) = self.weights()?;
+        let (cells, outcome) = (self.cells(), &self.done.outcome);
         let description = Description {
-            target: cells.tasks()[self.target].name.clone(),
+            target: cells.tasks()[self.target()].name.clone(),
             tasks: cells.tasks().to_vec(),
             feature_names: None,
-            rule: self.outcome.rule.clone(),
-            forecast: self.outcome.forecast.clone(),
+            rule: outcome.rule.clone(),
+            forecast: outcome.forecast.clone(),
         };
-        Ok(Model::new(
-            description,
-            weights,
-            bias,
-            self.outcome.decision.clone(),
-        ))
+        let decision = outcome.decision.clone();
+        Ok(Model::new(description, weights, bias, decision))
     }
 
     /// Weights on raw features, and the scores at the origin.
-    fn folded(&self) -> Result<(Mat<f64>, Vec<f64>)> {
-        let weights = match &self.outcome.folded {
-            Folded::Reduced(weights) => self.ground.space()?.to_features(weights),
-            Folded::Features(weights) => weights.clone(),
+    fn weights(&self) -> Result<(Mat<f64>, Vec<f64>)> {
+        let Done {
+            shared, outcome, ..
+        } = &self.done;
+        let weights = match &outcome.folded {
+            Folded::Trained(weights) => shared.to_features(weights)?,
             Folded::Untrained(coupling, label_scores) => {
-                let system = self.ground.system(coupling)?;
-                dense::times(system.weights(self.target).as_ref(), label_scores.as_ref())
+                let weights = shared.system(coupling)?.weights(self.target());
+                dense::times(weights.as_ref(), label_scores.as_ref())
             }
             Folded::Raw { weights, intercept } => return Ok((weights.clone(), intercept.clone())),
-            Folded::UntrainedPairs(rules) => return self.roads().train_pairs(rules),
+            Folded::UntrainedPairs(rules) => return self.done.target().train_pairs(rules),
         };
-        let bias = self.outcome.bias.clone();
-        let mean = self.ground.statistics.task_mean(self.target);
-        Ok(to_raw(
-            weights,
-            bias,
-            &mean,
-            self.ground.scales[self.target],
-        ))
-    }
-
-    fn roads(&self) -> Roads<'_, 'a> {
-        Roads {
-            ground: &self.ground,
-            knowledge: &self.knowledge,
-            settings: &self.settings,
-            target: self.target,
-            stakes: &self.stakes,
-            null: self.null,
-        }
+        let mean = shared.statistics.task_mean(self.target());
+        let scale = shared.scales[self.target()];
+        Ok(to_raw(weights, outcome.bias.clone(), &mean, scale))
     }
 
     /// How alike the class differences of each other task are to the target's ([`crate::relatedness()`]).
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
         let cells = self.cells();
-        let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target);
+        let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target());
         tasks
             .map(|task| {
-                let value = likeness(cells, &self.knowledge.gram, task, self.target);
+                let value = likeness(cells, &self.done.population.gram, task, self.target());
                 (cells.tasks()[task].name.clone(), value)
             })
             .collect()
     }
 }
-
-/// What all roads share.
-struct Roads<'s, 'a> {
-    ground: &'s Ground<'a>,
-    knowledge: &'s Knowledge,
-    settings: &'s Settings,
-    target: usize,
-    stakes: &'s Stakes,
-    null: Option<usize>,
-}
-
-impl Roads<'_, '_> {
-    /// By the road that the settings name. There is no tournament where a theory decides.
-    fn outcome(
-        &self,
-        tournament: Option<&Tournament>,
-        coupling: Option<Coupling>,
-        progress: &dyn Fn(f64),
-    ) -> Result<Outcome> {
-        let Settings { rule, labels, .. } = *self.settings;
-        let m = self.classes();
-        // With two classes there is one pair.
-        let one_score = m == 2 && matches!(rule, RuleName::Auto | RuleName::OneVsOne);
-        let kind = Kind {
-            rule: match rule {
-                RuleName::Auto if m > 2 => RuleName::OneHot,
-                rule => rule,
-            },
-            labels,
-        };
-        let Some(tournament) = tournament else {
-            return match one_score {
-                true => self.foretold_binary(coupling),
-                false => self.foretold(kind, coupling, progress),
-            };
-        };
-        match (rule, labels) {
-            (RuleName::Auto, Labels::Auto) => self.averaged(tournament, coupling),
-            (RuleName::Auto, labels) if labels.are_classical() => self.named(tournament, coupling),
-            _ if one_score => self.named(tournament, coupling),
-            _ => self.ruled(kind, tournament, coupling, progress),
-        }
-    }
-
-    fn cells(&self) -> &Cells {
-        self.ground.cells()
-    }
-
-    fn class(&self) -> Vec<usize> {
-        classes_in_order(&self.cells().tasks()[self.target])
-    }
-
-    fn classes(&self) -> usize {
-        self.cells().of_task(self.target).len()
-    }
-
-    fn coupling_of(&self, point: GridPoint) -> Result<Coupling> {
-        point.coupling(self.cells().tasks().len(), self.target)
-    }
-
-    /// Notes that every forecast carries.
-    fn notes(&self) -> Vec<String> {
-        let task = &self.cells().tasks()[self.target];
-        let fewest = task.counts.iter().enumerate().min_by_key(|(_, n)| **n);
-        match fewest {
-            Some((class, &n)) if n < FEW => {
-                let noun = if n == 1 { "sample" } else { "samples" };
-                vec![format!(
-                    "class '{}' of the target has {n} {noun} only: the forecast is rough below {FEW} per class",
-                    task.classes[class]
-                )]
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// A note if the Gaussian theory, at the same coupling and labels, foretells another error.
-    fn disagreement(&self, forecast: &Forecast, leading: &[Leading]) -> Result<Option<String>> {
-        // A held rate has another threshold than the one of least error that this compares.
-        let comparable = self.classes() == 2 && self.null.is_none();
-        let Some(first) = leading.first().filter(|_| comparable) else {
-            return Ok(None);
-        };
-        let labels = first.labels(0, 1);
-        let theory = binary::gaussian_error(
-            self.knowledge,
-            &first.coupling,
-            &labels,
-            self.target,
-            self.stakes,
-        )?;
-        let floor = 1.0 / forecast.samples as f64;
-        let ratio = (theory + floor) / (forecast.error + floor);
-        let outside = theory < forecast.interval[0] || theory > forecast.interval[1];
-        Ok((outside && !(0.5..=2.0).contains(&ratio)).then(|| {
-            format!(
-                "Gaussian theory would foretell {:.2} %, leave-one-out says {:.2} %: the features are not isotropic and Gaussian, and the forecast uses leave-one-out",
-                100.0 * theory,
-                100.0 * forecast.error
-            )
-        }))
-    }
-}
-
-/// From weights on centred and scaled features and scores at the mean to weights on raw features and
-/// scores at the origin.
-fn to_raw(
-    mut weights: Mat<f64>,
-    mut bias: Vec<f64>,
-    mean: &[f64],
-    scale: f64,
-) -> (Mat<f64>, Vec<f64>) {
-    for (j, bias) in bias.iter_mut().enumerate() {
-        let mut at_mean = 0.0;
-        for (feature, mean) in mean.iter().enumerate() {
-            weights[(feature, j)] /= scale;
-            at_mean += weights[(feature, j)] * mean;
-        }
-        *bias -= at_mean;
-    }
-    (weights, bias)
-}
-
-/// Below this many target samples in a class, a forecast is called rough.
-const FEW: usize = 5;

@@ -1,10 +1,13 @@
 //! A threshold that holds a false-alarm rate, from scores of samples that had no say in them.
 
-use super::Roads;
-use crate::forecast::{Forecast, INFLATION, TestForecast, interval, weighted};
+use super::target::Target;
+use crate::forecast::note::Note;
+use crate::forecast::{AlarmForecast, Forecast};
+use crate::numerics::interval::{INFLATION, interval};
 use crate::rules::false_alarm::{Tail, threshold_of};
+use crate::stakes::weighted;
 
-impl Roads<'_, '_> {
+impl Target<'_, '_> {
     /// The threshold, if a rate is to be held; the forecast is brought in line with it. `scores` are
     /// large for the first class.
     pub(super) fn hold_rate(
@@ -13,14 +16,14 @@ impl Roads<'_, '_> {
         class: &[usize],
         forecast: &mut Forecast,
     ) -> Option<f64> {
-        let null = self.null?;
-        let test = self.settings.false_alarm.as_ref()?;
+        let null = self.plan.null?;
+        let asked = self.settings().false_alarm.as_ref()?;
         let of_class = |c: usize| -> Vec<f64> {
             let own = scores.iter().zip(class).filter(|(_, own)| **own == c);
             own.map(|(score, _)| *score).collect()
         };
         let (null_scores, others) = (of_class(null), of_class(1 - null));
-        let held = threshold_of(&null_scores, null, test.rate, test.tail);
+        let held = threshold_of(&null_scores, null, asked.rate, asked.tail);
         let alarms = others
             .iter()
             .filter(|&&score| (score > held.value) == (null == 1))
@@ -33,25 +36,23 @@ impl Roads<'_, '_> {
             forecast.confusion[c][1 - c] = forecast.class_errors[c];
         }
         forecast.error = weighted(&forecast.priors, &forecast.class_errors);
-        forecast.cost = weighted(&self.stakes.weights(), &forecast.class_errors);
+        forecast.cost = weighted(&self.stakes().weights(), &forecast.class_errors);
         let detection_interval = interval(detection, others.len() as f64, INFLATION);
         let missed = [1.0 - detection_interval[1], 1.0 - detection_interval[0]];
         forecast.interval = [0, 1].map(|end| {
             forecast.priors[null] * held.interval[end] + forecast.priors[1 - null] * missed[end]
         });
-        let expected = test.rate * (null_scores.len() + 1) as f64;
+        let expected = asked.rate * (null_scores.len() + 1) as f64;
         if expected < 1.0 && held.tail != Tail::Gaussian {
-            forecast.notes.push(format!(
-                "a false-alarm rate of {} % needs about {:.0} samples of '{}' to be seen; there are {}: the tail beyond them is extrapolated",
-                100.0 * test.rate,
-                (1.0 / test.rate).ceil(),
-                test.null,
-                null_scores.len()
-            ));
+            forecast.notes.push(Note::TailExtrapolated {
+                rate: asked.rate,
+                class: asked.null.clone(),
+                samples: null_scores.len(),
+            });
         }
-        forecast.test = Some(TestForecast {
+        forecast.alarm = Some(AlarmForecast {
             null,
-            requested: test.rate,
+            requested: asked.rate,
             false_alarm: held.expected,
             false_alarm_interval: held.interval,
             detection,

@@ -5,38 +5,18 @@
 //! d' = (m_1 - m_2)/2σ grows with the number of labels. The leave-one-out margins are shifted by that
 //! factor and the error counted again. The value of a source is told by leaving it out altogether.
 
-use super::averaged::decide_by;
-use super::evidence::Knowledge;
-use super::ruled::Kind;
-use super::{Roads, Study, binary};
-use crate::cells::{Cells, Task};
+use super::Study;
+use super::foretell::gaussian_error;
+use super::learn::NamedRule;
+use super::target::Target;
+use crate::data::cells::{Cells, Task, pairs};
+use crate::decision::margin;
 use crate::error::Result;
-use crate::forecast::{from_scores, margin, temperature};
-use crate::settings::{RuleName, Settings};
-use crate::tasks::classes_in_order;
-use crate::theory::{Common, Corrections, Theory, pooled};
-
-/// A point of a learning curve.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct CurvePoint {
-    /// Labels added to each class of the target.
-    pub added: usize,
-    /// Expected error then.
-    pub error: f64,
-    /// 90 % interval.
-    pub interval: [f64; 2],
-}
-
-/// What a source is worth.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SourceValue {
-    /// The source.
-    pub task: String,
-    /// Expected error without it.
-    pub error_without: f64,
-    /// 90 % interval.
-    pub interval: [f64; 2],
-}
+use crate::estimate::population::Population;
+use crate::forecast::curve::CurvePoint;
+use crate::forecast::value::SourceValue;
+use crate::settings::Settings;
+use crate::theory::{Common, Corrections, Theory};
 
 impl Study<'_> {
     /// The expected error if the target had `added` more labels in each class, for each number asked
@@ -45,16 +25,17 @@ impl Study<'_> {
     /// # Errors
     /// If a factorisation fails, which finite data do not let happen.
     pub fn learning_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
-        if self.null.is_some() {
+        if self.done.plan.null.is_some() {
             return Ok(Vec::new());
         }
         let now = self.forecast();
-        let Some(scores) = &self.outcome.scores else {
+        let Some(scores) = &self.done.outcome.scores else {
             return self.foretold_curve(added);
         };
-        let space = self.ground.space()?;
-        let common = pooled(space).map(|raw| raw.shrunk(&space.cells));
-        let class = classes_in_order(&self.cells().tasks()[self.target]);
+        let target = self.done.target();
+        let common = self.done.shared.common()?;
+        let common = common.map(|raw| raw.shrunk(self.cells()));
+        let class = target.class();
         let mean_margin = ((0..class.len())
             .map(|l| margin(scores, l, class[l]))
             .sum::<f64>()
@@ -84,15 +65,7 @@ impl Study<'_> {
                 for (l, &c) in class.iter().enumerate() {
                     shifted[(l, c)] += (factor - 1.0) * mean_margin;
                 }
-                let slope = temperature(&shifted, &class);
-                let forecast = from_scores(
-                    &shifted,
-                    &class,
-                    decide_by(&shifted, slope, &self.stakes),
-                    slope,
-                    &self.stakes,
-                    Vec::new(),
-                );
+                let (_, forecast) = target.count(&shifted, &class, &shifted);
                 // More labels cannot be expected to hurt; a refitted temperature may say so by a hair.
                 let error = forecast.error.min(now.error);
                 Ok(CurvePoint {
@@ -104,26 +77,25 @@ impl Study<'_> {
             .collect()
     }
 
-    /// Mean d' over all pairs of classes and the leading candidates, with more labels in the target.
+    /// Mean d' over all pairs of classes and the surrogates, with more labels in the target.
     fn separation(&self, common: &Common, more: usize) -> Result<f64> {
-        let cells = with_more(self.cells(), self.target, more);
+        let cells = with_more(self.cells(), self.target(), more);
         let mut total = 0.0;
-        for leading in &self.outcome.leading {
+        for surrogate in &self.done.outcome.surrogates {
             let theory = Theory::common(
                 &cells,
-                self.knowledge.features,
-                &leading.coupling,
+                self.done.population.features,
+                &surrogate.coupling,
                 common,
                 Corrections::DegreesOfFreedom,
             )?;
-            let moments = theory.moments(self.target);
-            let m = moments.mean.nrows();
-            for (a, b) in (0..m).flat_map(|a| (a + 1..m).map(move |b| (a, b))) {
-                let labels = leading.labels(a, b);
+            let moments = theory.moments(self.target());
+            for (a, b) in pairs(moments.mean.nrows()) {
+                let labels = surrogate.labels(a, b);
                 let (first, second) = (moments.score(a, &labels), moments.score(b, &labels));
                 let deviation = (0.5 * (first.1 + second.1)).sqrt();
                 if deviation > 0.0 {
-                    total += leading.weight * (first.0 - second.0) / (2.0 * deviation);
+                    total += surrogate.weight * (first.0 - second.0) / (2.0 * deviation);
                 }
             }
         }
@@ -153,36 +125,24 @@ impl Study<'_> {
     /// The error that the theory foretells with more labels in the target: of the same labels for two
     /// classes, of the rule learned anew for more.
     fn foretold_error(&self, more: usize) -> Result<f64> {
-        let Some(leading) = self.outcome.leading.first() else {
+        let Some(surrogate) = self.done.outcome.surrogates.first() else {
             return Ok(self.forecast().error);
         };
-        let mut knowledge = Knowledge::clone(&self.knowledge);
-        knowledge.cells = with_more(&knowledge.cells, self.target, more);
-        if self.stakes.priors.len() == 2 {
-            let labels = leading.labels(0, 1);
-            let stakes = &self.stakes;
-            return binary::gaussian_error(
-                &knowledge,
-                &leading.coupling,
-                &labels,
-                self.target,
-                stakes,
-            );
+        let mut population = Population::clone(&self.done.population);
+        population.cells = with_more(&population.cells, self.target(), more);
+        let target = Target {
+            population: &population,
+            ..self.done.target()
+        };
+        if target.classes() == 2 {
+            return gaussian_error(&population, surrogate, self.target(), target.stakes());
         }
-        let rule = self.rule();
-        let kind = Kind {
-            // Votes cost much to foretell and follow the rule they approximate.
-            rule: match rule.name {
-                RuleName::OneVsOne => RuleName::OneHot,
-                name => name,
-            },
-            labels: rule.labels,
+        let named = NamedRule {
+            rule: self.rule().name,
+            labels: self.rule().labels,
         };
-        let roads = Roads {
-            knowledge: &knowledge,
-            ..self.roads()
-        };
-        Ok(roads.foretell(kind, &leading.coupling)?.forecast.error)
+        let foretold = target.foretold(named.without_votes(), &surrogate.coupling)?;
+        Ok(foretold.forecast.error)
     }
 
     /// The expected error without each source; `progress` is told the share that is done.
@@ -192,19 +152,21 @@ impl Study<'_> {
     pub fn source_values(&self, progress: &dyn Fn(f64)) -> Result<Vec<SourceValue>> {
         let cells = self.cells();
         let k = cells.tasks().len();
-        let sources: Vec<usize> = (0..k).filter(|&task| task != self.target).collect();
+        let sources: Vec<usize> = (0..k).filter(|&task| task != self.target()).collect();
         let mut values = Vec::with_capacity(sources.len());
         for (done, &source) in sources.iter().enumerate() {
             progress(done as f64 / sources.len() as f64);
-            let statistics = self.ground.statistics.without(source);
+            let statistics = self.done.shared.statistics.without(source);
             let settings = Settings {
-                target: Some(cells.tasks()[self.target].name.clone()),
+                target: Some(cells.tasks()[self.target()].name.clone()),
                 coupling: self
+                    .done
+                    .plan
                     .settings
                     .coupling
                     .as_ref()
                     .map(|(lambda, gamma)| without_source(*lambda, gamma, k, source)),
-                ..self.settings.clone()
+                ..self.done.plan.settings.clone()
             };
             let study = Study::new(statistics, &settings)?;
             values.push(SourceValue {

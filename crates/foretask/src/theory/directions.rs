@@ -12,9 +12,64 @@
 
 use faer::Mat;
 
-use super::{Problem, Shape, Spread};
-use crate::dense;
+use super::problem::Problem;
 use crate::error::Result;
+use crate::numerics::dense;
+
+/// Covariances of some form, as the fixed point and the moments see them.
+pub(super) trait Shape {
+    /// Makes R for these τ.
+    fn resolve(&mut self, problem: &Problem, tau: &[f64]) -> Result<()>;
+
+    /// (1/kp) tr(Σ_r R_ii).
+    fn map(&self, problem: &Problem) -> Vec<f64>;
+
+    /// T.
+    fn traces(&self, problem: &Problem) -> Mat<f64>;
+
+    /// H'_rs = μ_rᵀ R_ab μ_s of the means centred by C, and what the W' are made of.
+    fn align(self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread);
+}
+
+/// W'_q,rs = μ_rᵀ R_{r,q} Σ_q R_{q,s} μ_s of every cell q.
+#[derive(Clone, Debug)]
+pub(super) enum Spread {
+    /// To be summed over directions on demand.
+    Directions(Directions),
+    /// The distinct ones, and which is a cell's.
+    Each {
+        distinct: Vec<Mat<f64>>,
+        of_cell: Vec<usize>,
+    },
+}
+
+impl Spread {
+    /// Σ_s coefficient_s W'_s.
+    pub(super) fn sum(&self, problem: &Problem, coefficients: &[f64]) -> Mat<f64> {
+        match self {
+            Self::Directions(directions) => directions.spread(problem, coefficients),
+            Self::Each { distinct, of_cell } => {
+                let c = coefficients.len();
+                let mut weights = vec![0.0; distinct.len()];
+                for (cell, &own) in of_cell.iter().enumerate() {
+                    weights[own] += coefficients[cell];
+                }
+                Mat::from_fn(c, c, |r, s| {
+                    let terms = distinct.iter().zip(&weights);
+                    terms.map(|(spread, weight)| weight * spread[(r, s)]).sum()
+                })
+            }
+        }
+    }
+
+    /// Whether two cells of a task have one covariance, and so one Cov.
+    pub(super) fn alike(&self, a: usize, b: usize) -> bool {
+        match self {
+            Self::Directions(directions) => directions.alike(a, b),
+            Self::Each { of_cell, .. } => of_cell[a] == of_cell[b],
+        }
+    }
+}
 
 /// The variances of all cells along the directions, and R.
 #[derive(Clone, Debug)]
@@ -44,14 +99,6 @@ impl Directions {
             means,
             f: Mat::new(),
             h: Vec::new(),
-        }
-    }
-
-    /// The (centred) inner products of the means, where they are all that is known of them.
-    pub(super) fn gram(&self) -> Option<&Mat<f64>> {
-        match &self.means {
-            Means::Gram(gram) => Some(gram),
-            Means::Coordinates(_) => None,
         }
     }
 

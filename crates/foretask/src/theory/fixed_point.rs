@@ -10,9 +10,10 @@
 
 use faer::Mat;
 
-use super::{Problem, Shape, identity_minus};
-use crate::dense;
+use super::directions::Shape;
+use super::problem::{Problem, identity_minus};
 use crate::error::Result;
+use crate::numerics::dense;
 
 /// The solution with its second-order traces T; the shape it was found for is left resolved there.
 pub(super) struct Fixed {

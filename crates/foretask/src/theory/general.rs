@@ -11,12 +11,11 @@
 
 use faer::{Accum, Mat, MatMut, MatRef};
 
-use super::{Covariances, Problem, Shape, Spread};
-use crate::dense;
+use super::covariances::Covariances;
+use super::directions::{Shape, Spread};
+use super::problem::Problem;
 use crate::error::Result;
-
-/// (I - F)/γ loses λ/γ units in the last place; beyond this ratio F B is multiplied out.
-const CANCELLATION: f64 = 1e3;
+use crate::numerics::dense::{self, CANCELLATION, trace_of_product};
 
 /// The blocks of R that all others are made of.
 pub(super) struct Blocks<'a> {
@@ -297,18 +296,6 @@ fn scale_lower(mut a: MatMut<'_, f64>, factor: f64) {
     }
 }
 
-/// tr(a b) of two symmetric matrices given by their lower triangles.
-pub(super) fn trace_of_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
-    (0..a.ncols())
-        .map(|j| {
-            let below = a.nrows() - j - 1;
-            let (a, b) = (a.col(j), b.col(j));
-            let off = a.subrows(j + 1, below).transpose() * b.subrows(j + 1, below);
-            a[j] * b[j] + 2.0 * off
-        })
-        .sum()
-}
-
 /// tr(aᵀ b).
 fn inner_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
     (0..a.ncols())
@@ -319,8 +306,8 @@ fn inner_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Cells, Task};
-    use crate::coupling::Coupling;
+    use crate::data::cells::{Cells, Task};
+    use crate::data::coupling::Coupling;
     use crate::theory::{Corrections, Theory};
 
     const FEATURES: usize = 12;

@@ -20,48 +20,34 @@
 //! No step divides by a count, a γ or λ. Finite-size corrections are built in ([`Corrections`]), and
 //! errors use [`crate::moments::centre_noise`].
 
-pub mod covariance;
+pub mod pairs;
+
+mod covariances;
 mod directions;
 mod fixed_point;
 mod general;
-mod gradient;
-pub mod gram;
-pub mod pairs;
-mod pooled;
+mod problem;
 mod sample_means;
 
 use faer::Mat;
 
-pub use covariance::Covariances;
-use directions::{Directions, Means};
+pub use covariances::Covariances;
+pub use problem::Corrections;
+
+use covariances::check_finite;
+use directions::{Directions, Means, Shape, Spread};
 use fixed_point::Fixed;
 use general::Blocks;
-pub use gradient::{Gradient, gradient};
-pub(crate) use pooled::pooled;
-pub use pooled::{Contrasts, pooled_shape};
+use problem::{Problem, centring, identity_minus};
 use sample_means::SampleMeans;
 
-use crate::cells::Cells;
-use crate::coupling::Coupling;
-use crate::dense;
-use crate::error::{Error, Result};
+use crate::data::cells::Cells;
+use crate::data::coupling::Coupling;
+use crate::error::Result;
 use crate::moments::Moments;
+use crate::numerics::dense;
 
-/// Which finite-size corrections to make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Corrections {
-    /// The leading order as written in the paper, for comparison.
-    None,
-    /// Task centring costs one degree of freedom: noise counts are n_r (n_i - 1)/n_i (THEORY 4.5).
-    DegreesOfFreedom,
-    /// That, and the class means given are averages of the n_r samples, whose own noise is taken out
-    /// of H' and W' (THEORY 7.3). Where little is left, what remains may be negative: the positive
-    /// part is kept, so that means and covariances are always possible ones.
-    SampleMeans,
-    /// The same without the positive part: H' and W' are unbiased, but covariances may be negative.
-    /// For comparison.
-    UnbiasedSampleMeans,
-}
+pub(crate) use problem::check;
 
 /// The theory at one coupling.
 #[derive(Clone, Debug)]
@@ -129,74 +115,6 @@ pub struct Diagonal {
     pub multiplicity: Vec<f64>,
     /// Class means in the basis U, one row per direction, one column per cell.
     pub means: Mat<f64>,
-}
-
-/// All that the theory is a function of, beside means and covariances.
-#[derive(Clone, Debug)]
-struct Problem {
-    cells: Cells,
-    coupling: Coupling,
-    /// kp.
-    normaliser: f64,
-    /// n_r.
-    counts: Vec<f64>,
-    /// n_r less what centring costs.
-    noise_counts: Vec<f64>,
-}
-
-/// Covariances of some form, as the fixed point and the moments see them.
-trait Shape {
-    /// Makes R for these τ.
-    fn resolve(&mut self, problem: &Problem, tau: &[f64]) -> Result<()>;
-
-    /// (1/kp) tr(Σ_r R_ii).
-    fn map(&self, problem: &Problem) -> Vec<f64>;
-
-    /// T.
-    fn traces(&self, problem: &Problem) -> Mat<f64>;
-
-    /// H'_rs = μ_rᵀ R_ab μ_s of the means centred by C, and what the W' are made of.
-    fn align(self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread);
-}
-
-/// W'_q,rs = μ_rᵀ R_{r,q} Σ_q R_{q,s} μ_s of every cell q.
-#[derive(Clone, Debug)]
-enum Spread {
-    /// To be summed over directions on demand.
-    Directions(Directions),
-    /// The distinct ones, and which is a cell's.
-    Each {
-        distinct: Vec<Mat<f64>>,
-        of_cell: Vec<usize>,
-    },
-}
-
-impl Spread {
-    /// Σ_s coefficient_s W'_s.
-    fn sum(&self, problem: &Problem, coefficients: &[f64]) -> Mat<f64> {
-        match self {
-            Self::Directions(directions) => directions.spread(problem, coefficients),
-            Self::Each { distinct, of_cell } => {
-                let c = coefficients.len();
-                let mut weights = vec![0.0; distinct.len()];
-                for (cell, &own) in of_cell.iter().enumerate() {
-                    weights[own] += coefficients[cell];
-                }
-                Mat::from_fn(c, c, |r, s| {
-                    let terms = distinct.iter().zip(&weights);
-                    terms.map(|(spread, weight)| weight * spread[(r, s)]).sum()
-                })
-            }
-        }
-    }
-
-    /// Whether two cells of a task have one covariance, and so one Cov.
-    fn alike(&self, a: usize, b: usize) -> bool {
-        match self {
-            Self::Directions(directions) => directions.alike(a, b),
-            Self::Each { of_cell, .. } => of_cell[a] == of_cell[b],
-        }
-    }
 }
 
 impl Theory {
@@ -322,7 +240,7 @@ impl Theory {
             means.ncols(),
         )?;
         check("rows of means (one per feature)", features, means.nrows())?;
-        covariance::check_finite("the class means", means)?;
+        check_finite("the class means", means)?;
         let problem = Problem::new(cells, features, coupling, corrections)?;
         match covariances.directions(cells, means) {
             Some(directions) => Self::in_directions(problem, directions, corrections),
@@ -432,95 +350,4 @@ impl Theory {
         }
         Moments { mean, covariance }
     }
-}
-
-impl Problem {
-    fn new(
-        cells: &Cells,
-        features: usize,
-        coupling: &Coupling,
-        corrections: Corrections,
-    ) -> Result<Self> {
-        let k = cells.tasks().len();
-        coupling.check(k)?;
-        let counts: Vec<f64> = (0..cells.len())
-            .map(|cell| cells.count(cell) as f64)
-            .collect();
-        let noise_counts = (0..cells.len())
-            .map(|cell| {
-                let n = cells.samples(cells.task_of(cell)) as f64;
-                let kept = match corrections {
-                    Corrections::None => 1.0,
-                    _ => (n - 1.0) / n,
-                };
-                counts[cell] * kept
-            })
-            .collect();
-        Ok(Self {
-            cells: cells.clone(),
-            coupling: coupling.clone(),
-            normaliser: (k * features) as f64,
-            counts,
-            noise_counts,
-        })
-    }
-
-    fn tasks(&self) -> usize {
-        self.cells.tasks().len()
-    }
-
-    /// A factorisation that finite values of reasonable size do not let fail.
-    fn overflow(&self, task: usize) -> Error {
-        Error::Factorisation {
-            task: self.cells.tasks()[task].name.clone(),
-        }
-    }
-
-    /// The δ_r that make up R; zero for τ = ∞.
-    fn strengths(&self, tau: &[f64]) -> Vec<f64> {
-        (0..tau.len())
-            .map(|r| self.noise_counts[r] / (self.normaliser * (1.0 + tau[r])))
-            .collect()
-    }
-
-    /// T diag(d) with d_s = n_s/(kp (1 + τ_s)²).
-    fn weighted(&self, traces: &Mat<f64>, counts: &[f64], tau: &[f64]) -> Mat<f64> {
-        Mat::from_fn(tau.len(), tau.len(), |r, s| {
-            traces[(r, s)] * counts[s] / (self.normaliser * (1.0 + tau[s]).powi(2))
-        })
-    }
-}
-
-fn check(what: &'static str, expected: usize, got: usize) -> Result<()> {
-    if expected == got {
-        Ok(())
-    } else {
-        Err(Error::Shape {
-            what,
-            expected,
-            got,
-        })
-    }
-}
-
-fn identity_minus(a: &Mat<f64>) -> Mat<f64> {
-    Mat::from_fn(a.nrows(), a.ncols(), |i, j| {
-        f64::from(u8::from(i == j)) - a[(i, j)]
-    })
-}
-
-/// C = I - 1 ωᵀ per task, ω the weights normalised to one. With unequal covariances the weights are
-/// the δ, not the counts.
-fn centring(cells: &Cells, weights: &[f64]) -> Mat<f64> {
-    let mut centring = Mat::identity(cells.len(), cells.len());
-    for task in 0..cells.tasks().len() {
-        let range = cells.of_task(task);
-        let total: f64 = weights[range.clone()].iter().sum();
-        for r in range.clone() {
-            for s in range.clone() {
-                centring[(r, s)] -= weights[s] / total;
-            }
-        }
-    }
-    centring
 }

@@ -15,11 +15,11 @@
 use faer::Mat;
 
 use super::{Common, Corrections, Theory};
-use crate::cells::Cells;
-use crate::coupling::Coupling;
-use crate::dense;
+use crate::data::cells::Cells;
+use crate::data::coupling::Coupling;
 use crate::error::Result;
 use crate::moments::Moments;
+use crate::numerics::dense;
 
 /// One classifier: the cells it was trained on, and with which labels.
 #[derive(Clone, Debug)]

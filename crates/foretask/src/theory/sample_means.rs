@@ -14,15 +14,16 @@
 
 use faer::Mat;
 
-use super::{Corrections, Problem, gram};
-use crate::dense;
+use super::problem::{Corrections, Problem};
+use crate::numerics::dense;
+use crate::numerics::spectrum::{Spectrum, positive_part};
 
 /// How to take the noise out of W'.
 #[derive(Clone, Debug)]
 pub(super) struct SampleMeans {
     /// kp/n_r; zero for a cell without samples, whose mean is nobody's average.
     weights: Vec<f64>,
-    kept: Option<Kept>,
+    kept: Kept,
 }
 
 /// The range of the positive part of H'.
@@ -43,15 +44,13 @@ impl SampleMeans {
         centring: &Mat<f64>,
         alignment: &mut Mat<f64>,
     ) -> Option<Self> {
-        let positive = match corrections {
-            Corrections::None | Corrections::DegreesOfFreedom => return None,
-            Corrections::SampleMeans => true,
-            Corrections::UnbiasedSampleMeans => false,
-        };
+        if corrections != Corrections::SampleMeans {
+            return None;
+        }
         let weight = |&n: &f64| if n > 0.0 { problem.normaliser / n } else { 0.0 };
         let weights: Vec<f64> = problem.counts.iter().map(weight).collect();
         subtract_noise(alignment, centring, &weights, tau);
-        let kept = positive.then(|| Kept::of(problem, tau, alignment));
+        let kept = Kept::of(problem, tau, alignment);
         Some(Self { weights, kept })
     }
 
@@ -70,9 +69,7 @@ impl SampleMeans {
             })
             .collect();
         subtract_noise(spread, centring, &self.weights, &noise);
-        if let Some(kept) = &self.kept {
-            kept.restrict(spread);
-        }
+        self.kept.restrict(spread);
     }
 }
 
@@ -94,17 +91,17 @@ impl Kept {
         let scaled = Mat::from_fn(c, c, |r, s| {
             scale[r] * 0.5 * (alignment[(r, s)] + alignment[(s, r)]) * scale[s]
         });
-        let (values, vectors) =
-            dense::symmetric_eigen(scaled.as_ref()).unwrap_or_else(|| (vec![0.0; c], scaled));
-        let largest = values.last().copied().unwrap_or(0.0);
-        let positive: Vec<usize> = (0..c)
-            .filter(|&i| values[i] > dense::NULL_SPACE * largest)
-            .collect();
-        let basis = Mat::from_fn(c, positive.len(), |r, i| vectors[(r, positive[i])]);
-        let kept = Self { scale, basis };
-        let values = Mat::from_fn(positive.len(), positive.len(), |i, j| {
-            if i == j { values[positive[i]] } else { 0.0 }
+        let range = Spectrum::of(scaled.as_ref()).unwrap_or_else(|| Spectrum {
+            values: Vec::new(),
+            vectors: Mat::zeros(c, 0),
         });
+        let values = Mat::from_fn(range.rank(), range.rank(), |i, j| {
+            if i == j { range.values[i] } else { 0.0 }
+        });
+        let kept = Self {
+            scale,
+            basis: range.vectors,
+        };
         *alignment = kept.back(&values);
         kept
     }
@@ -122,7 +119,7 @@ impl Kept {
             basis.transpose(),
             dense::times(spread.as_ref(), basis.as_ref()).as_ref(),
         );
-        *spread = self.back(&gram::positive_part(seen.as_ref()));
+        *spread = self.back(&positive_part(seen.as_ref()));
     }
 
     /// D^{-1/2} Q x Qᵀ D^{-1/2}.

@@ -1,7 +1,6 @@
 //! The tasks of the demo: pairs of digits, and a random choice of images for each.
 
-use foretask::cells::Task;
-use foretask::{Rows, Tasks};
+use foretask::{Rows, Task, Tasks};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;

@@ -8,7 +8,7 @@
 mod draw;
 mod story;
 
-use foretask::{Labels, Model, Settings, Study};
+use foretask::{Labels, Settings, Study, evaluate};
 
 use crate::arguments;
 use crate::digits;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::{json, output};
 use draw::{Draw, TARGET};
-use story::{Likeness, Story, Trial};
+use story::{Story, Trial};
 
 /// How many times labels are drawn; all of it stays well under three seconds.
 const DRAWS: u64 = 20;
@@ -31,11 +31,23 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
         progress.tell(seed as f64 / DRAWS as f64);
         let draw = Draw::new(&digits, seed);
         story.tested = draw.test_classes.len();
-        story.alone.push(trial(&draw, Labels::Alone)?.0);
-        story.classical.push(trial(&draw, Labels::Classical)?.0);
-        let (trial, likeness) = trial(&draw, Labels::Auto)?;
-        story.foretask.push(trial);
-        story.likeness.push(likeness);
+        let tasks = draw.tasks()?;
+        let methods = [Labels::Alone, Labels::Classical, Labels::Auto].map(|labels| Settings {
+            target: Some(draw::name(TARGET)),
+            labels,
+            ..Settings::default()
+        });
+        for study in Study::each(&tasks, &methods, &|_| {})? {
+            let trial = trial(&study, &draw)?;
+            match study.rule().labels {
+                Labels::Alone => story.alone.push(trial),
+                Labels::Classical => story.classical.push(trial),
+                _ => {
+                    story.foretask.push(trial);
+                    story.likeness.push(study.relatedness());
+                }
+            }
+        }
     }
     drop(progress);
     let text = if arguments.json {
@@ -47,27 +59,14 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// Forecasts and then measures one method; also says how alike the sources are to the target.
-fn trial(draw: &Draw, labels: Labels) -> Result<(Trial, Likeness), Failure> {
-    let settings = Settings {
-        target: Some(draw::name(TARGET)),
-        labels,
-        ..Settings::default()
-    };
-    let tasks = draw.tasks()?;
-    let study = Study::new(&tasks, &settings)?;
-    let trial = Trial {
-        forecast: study.forecast().error,
-        interval: study.forecast().interval,
-        source: study.forecast().source,
-        measured: wrong_share(&study.model()?, draw)?,
-    };
-    Ok((trial, study.relatedness()))
-}
-
-fn wrong_share(model: &Model, draw: &Draw) -> Result<f64, Failure> {
-    let decisions = model.predict(draw.test()?)?;
-    let pairs = decisions.iter().zip(&draw.test_classes);
-    let wrong = pairs.filter(|(decision, class)| model.classes()[**decision] != **class);
-    Ok(wrong.count() as f64 / draw.test_classes.len() as f64)
+/// What a method foretold, and what it then did.
+fn trial(study: &Study, draw: &Draw) -> Result<Trial, Failure> {
+    let forecast = study.forecast();
+    let measured = evaluate(&study.model()?, draw.test()?, &draw.test_classes)?;
+    Ok(Trial {
+        forecast: forecast.error,
+        interval: forecast.interval,
+        source: forecast.provenance,
+        measured: measured.error,
+    })
 }

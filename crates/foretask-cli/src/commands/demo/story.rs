@@ -1,6 +1,6 @@
 //! What all draws of the demo say together: tables, and a conclusion that is read off them.
 
-use foretask::Source;
+use foretask::Provenance;
 use serde_json::{Map, Value, json};
 
 use super::draw::{self, CLASSES, LABELS, TARGET};
@@ -17,7 +17,7 @@ pub type Likeness = Vec<(String, Option<f64>)>;
 pub struct Trial {
     pub forecast: f64,
     pub interval: [f64; 2],
-    pub source: Source,
+    pub source: Provenance,
     pub measured: f64,
 }
 

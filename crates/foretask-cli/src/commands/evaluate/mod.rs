@@ -1,10 +1,9 @@
 //! `foretask evaluate`: the measured error next to the forecast.
 
-mod measured;
+mod alarm;
 mod scores;
-mod test;
 
-use foretask::Model;
+use foretask::{Measured, Model};
 use serde_json::json;
 
 use crate::arguments;
@@ -16,7 +15,6 @@ use crate::show::table::{Align, Table};
 use crate::show::{reliability, words};
 use crate::summary::Summary;
 use crate::{json, output};
-use measured::Measured;
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
@@ -35,12 +33,7 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     let left_out = data.keep_task(model.target())?;
     let truth = classes_of(&data, &model)?;
     let scores = model.scores(data.view()?)?;
-    let measured = Measured::new(
-        &truth,
-        &model.decide(&scores),
-        &model.calibrate(&scores),
-        model.forecast(),
-    );
+    let measured = Measured::of_scores(&model, &scores, &truth);
 
     if let Some(path) = &arguments.plot {
         let figure = scores::plot(&model, &scores, &truth, &measured)?;
@@ -101,7 +94,7 @@ fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String,
             "confusion": json::confusion(classes, &measured.confusion),
             "reliability": measured.reliability,
             "reliability_gap": reliability::gap(&measured.reliability),
-            "test": measured.test.as_ref().map(test::report),
+            "alarm": measured.alarm,
         }),
     );
     report.insert("within_forecast_interval".into(), json!(measured.within));
@@ -117,7 +110,7 @@ fn text(model: &Model, measured: &Measured, left_out: usize) -> String {
         confusion(&summary, measured),
         probabilities(&summary, measured),
         verdict(&summary, measured),
-        test::text(&summary, measured),
+        alarm::text(&summary, measured),
     ];
     sections.retain(|section| !section.is_empty());
     sections.join("\n")
@@ -144,7 +137,7 @@ fn comparison(summary: &Summary, measured: &Measured) -> String {
         "forecast".to_owned(),
         words::percent(forecast.error),
         words::interval(forecast.interval),
-        format!("{} ({})", forecast.samples, forecast.source),
+        format!("{} ({})", forecast.samples, forecast.provenance.in_words()),
     ]);
     table.row([
         "measured".to_owned(),

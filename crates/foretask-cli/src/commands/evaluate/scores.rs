@@ -1,9 +1,7 @@
 //! The figure of measured scores over the forecast densities.
 
-use foretask::Model;
-use foretask::forecast::Density;
+use foretask::{Density, Measured, Model};
 
-use super::measured::Measured;
 use crate::failure::Failure;
 use crate::plot::{self, ClassScores, ScorePlot};
 use crate::show::words;
@@ -34,7 +32,7 @@ pub fn plot(
     let subtitle = format!(
         "Bars: measured, error {}. Lines: forecast ({}), error {} ({} {}).",
         words::percent(measured.error),
-        forecast.source,
+        forecast.provenance.in_words(),
         words::percent(forecast.error),
         words::interval_name(),
         words::interval(forecast.interval),

@@ -1,7 +1,6 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
-use foretask::study::{Compared, Foretold, Rule};
-use foretask::{Coupling, RuleName, Source, Study};
+use foretask::{Compared, Coupling, Foretold, Provenance, Rule, RuleName, Study};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -90,19 +89,19 @@ impl Comparison {
         }
     }
 
-    /// Source, error, and whether it is the forecast's own: that one first, if it is no theory.
+    /// Provenance, error, and whether it is the forecast's own: that one first, if it is no theory.
     fn sources<'s>(
         &'s self,
         summary: &'s Summary,
-    ) -> impl Iterator<Item = (Source, f64, bool)> + 's {
+    ) -> impl Iterator<Item = (Provenance, f64, bool)> + 's {
         let forecast = summary.forecast;
-        let counted = forecast.source == Source::LeaveOneOut;
-        let own = counted.then_some((forecast.source, forecast.error, true));
+        let counted = forecast.provenance == Provenance::LeaveOneOut;
+        let own = counted.then_some((forecast.provenance, forecast.error, true));
         own.into_iter().chain(self.theories.iter().map(|foretold| {
             // The forecast's own number may rest on another estimate of the same theory.
-            match foretold.source == forecast.source {
-                true => (foretold.source, forecast.error, true),
-                false => (foretold.source, foretold.error, false),
+            match foretold.provenance == forecast.provenance {
+                true => (foretold.provenance, forecast.error, true),
+                false => (foretold.provenance, foretold.error, false),
             }
         }))
     }
@@ -112,7 +111,7 @@ impl Comparison {
         table.row(["source", "forecast error", ""]);
         for (source, error, chosen) in self.sources(summary) {
             table.row([
-                source.to_string(),
+                source.in_words().to_owned(),
                 words::percent(error),
                 if chosen { THIS } else { "" }.to_owned(),
             ]);
@@ -134,38 +133,39 @@ impl Comparison {
             .sources(summary)
             .filter(|(_, _, chosen)| !chosen)
             .map(|(source, error, _)| {
-                let name = words::option_value(source);
+                let name = source.to_string();
                 format!("{name} {}", words::percent(error))
             })
             .collect();
         if others.is_empty() {
             return String::new();
         }
-        let source = summary.forecast.source;
+        let source = summary.forecast.provenance;
         let who = match source {
-            Source::LeaveOneOut => "Theory",
+            Provenance::LeaveOneOut => "Theory",
             _ => "Other theories",
         };
         let sentence = format!(
-            "The forecast is by {}{source} (--theory). {who} would foretell{}:",
+            "The forecast is by {}{} (--theory). {who} would foretell{}:",
             article(source),
+            source.in_words(),
             fewest_mistakes(summary),
         );
         format!("{}  {}\n", words::wrapped(&sentence), others.join(", "))
     }
 }
 
-/// The theories that a test is compared with hold no rate.
+/// The theories that a held rate is compared with hold none.
 fn fewest_mistakes(summary: &Summary) -> &'static str {
-    match summary.forecast.test {
+    match summary.forecast.alarm {
         Some(_) => ", at the threshold of fewest mistakes",
         None => "",
     }
 }
 
-fn article(source: Source) -> &'static str {
+fn article(source: Provenance) -> &'static str {
     match source {
-        Source::LeaveOneOut => "",
+        Provenance::LeaveOneOut => "",
         _ => "the ",
     }
 }
@@ -188,7 +188,7 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
     for (number, compared) in rules.iter().enumerate() {
         table.row([
             compared.rule.to_string(),
-            words::option_value(compared.labels),
+            compared.labels.to_string(),
             words::percent(compared.forecast.error),
             words::interval(compared.forecast.interval),
             if number == 0 { THIS } else { "" }.to_owned(),
@@ -202,7 +202,7 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
         Some(coupling) => format!("all at the {}", words::coupling(coupling)),
         None => "at no coupling".to_owned(),
     };
-    let rate = match summary.forecast.test {
+    let rate = match summary.forecast.alarm {
         Some(_) => " The others hold no false-alarm rate: they make the fewest mistakes they can.",
         None => "",
     };
@@ -220,9 +220,12 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
 
 /// Why the default is what it is.
 fn why(summary: &Summary) -> String {
-    let chosen = match summary.forecast.source {
-        Source::LeaveOneOut => String::new(),
-        source => format!("This forecast is by the {source} because --theory says so. "),
+    let chosen = match summary.forecast.provenance {
+        Provenance::LeaveOneOut => String::new(),
+        source => format!(
+            "This forecast is by the {} because --theory says so. ",
+            source.in_words()
+        ),
     };
     format!(
         "{chosen}The default for real data is leave-one-out: it counts mistakes on the target's own \

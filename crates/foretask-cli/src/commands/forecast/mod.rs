@@ -2,9 +2,7 @@
 
 mod compare;
 
-use foretask::forecast::Density;
-use foretask::study::{CurvePoint, SourceValue};
-use foretask::{Labels, Settings, Study, Tasks};
+use foretask::{CurvePoint, Density, Labels, Settings, SourceValue, Study, Tasks};
 use serde_json::json;
 
 use crate::arguments;
@@ -33,11 +31,14 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     }
     let table = super::training_table(&arguments.data)?;
     let tasks = super::tasks(&table)?;
-    let study = super::study(&tasks, &settings)?;
-    let details = if arguments.no_details {
-        None
-    } else {
-        Some(details(&tasks, &settings, &study, &arguments.added)?)
+    let sources = tasks.cells().tasks().len() > 1 && settings.labels != Labels::Alone;
+    let (study, alone) = match sources && !arguments.no_details {
+        true => with_alone(&tasks, &settings)?,
+        false => (super::study(&tasks, &settings)?, None),
+    };
+    let details = match arguments.no_details {
+        true => None,
+        false => Some(Details::new(&study, alone, &arguments.added)?),
     };
     let comparison = match arguments.compare || !arguments.no_details {
         true => compare::run(&study, tasks.features(), arguments.compare)?,
@@ -100,39 +101,41 @@ fn curve_of(density: &Density) -> Vec<[f64; 2]> {
         .collect()
 }
 
-fn details(
-    tasks: &Tasks,
+/// The study, and that of the target alone, which stands on the same fits.
+fn with_alone<'a>(
+    tasks: &'a Tasks<'a>,
     settings: &Settings,
-    study: &Study,
-    added: &[usize],
-) -> Result<Details, Failure> {
-    // A curve speaks of the fewest mistakes, not of a rate that is held.
-    let curve = match study.forecast().test {
-        Some(_) => Vec::new(),
-        None => study.learning_curve(added)?,
+) -> Result<(Study<'a>, Option<Study<'a>>), Failure> {
+    let alone = Settings {
+        labels: Labels::Alone,
+        ..settings.clone()
     };
-    if tasks.cells().tasks().len() == 1 || settings.labels == Labels::Alone {
-        return Ok(Details {
-            curve,
-            sources: Vec::new(),
-            alone: None,
-        });
+    let progress = Progress::new("training");
+    let tell = |share| progress.tell(share);
+    let mut studies = Study::each(tasks, &[settings.clone(), alone], &tell)?.into_iter();
+    match studies.next() {
+        Some(study) => Ok((study, studies.next())),
+        None => Ok((super::study(tasks, settings)?, None)),
     }
-    let alone = {
-        let settings = Settings {
-            labels: Labels::Alone,
-            ..settings.clone()
+}
+
+impl Details {
+    fn new(study: &Study, alone: Option<Study>, added: &[usize]) -> Result<Self, Failure> {
+        let curve = study.learning_curve(added)?;
+        let Some(alone) = alone else {
+            return Ok(Self {
+                curve,
+                sources: Vec::new(),
+                alone: None,
+            });
         };
-        let study = super::study(tasks, &settings)?;
-        (study.forecast().error, study.forecast().interval)
-    };
-    let progress = Progress::new("leaving out each source");
-    let sources = study.source_values(&|share| progress.tell(share))?;
-    Ok(Details {
-        curve,
-        sources,
-        alone: Some(alone),
-    })
+        let progress = Progress::new("leaving out each source");
+        Ok(Self {
+            curve,
+            sources: study.source_values(&|share| progress.tell(share))?,
+            alone: Some((alone.forecast().error, alone.forecast().interval)),
+        })
+    }
 }
 
 /// Whether the sources help, all together and one by one.

@@ -1,0 +1,13 @@
+//! The command as its user has it. One file alone: `cargo test -p foretask-cli --test suite rules::`.
+
+// A failure here is a failed test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod alarm;
+mod bad_input;
+mod commands;
+mod common;
+mod export;
+mod output;
+mod prediction;
+mod rules;

@@ -1,0 +1,233 @@
+//! [`Tasks`]: rows with a task and a class each, grouped by cell. All checks of training data happen here, once.
+
+use std::collections::HashMap;
+
+use super::cells::{Cells, Task, sort_names};
+use super::rows::Rows;
+use crate::error::{Error, Result};
+
+/// Validated training data, grouped by cell.
+///
+/// ```
+/// use foretask::{Rows, Tasks};
+/// let values = [0.0, 1.0, 0.1, 0.9, 1.0, 0.0, 0.8, 0.2];
+/// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
+/// assert_eq!(tasks.cells().len(), 2);
+/// # Ok::<(), foretask::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tasks<'a> {
+    rows: Rows<'a>,
+    cells: Cells,
+    order: Vec<usize>,
+}
+
+impl<'a> Tasks<'a> {
+    /// Groups `rows` by task and class; both lists have one name per row. Tasks and classes are
+    /// numbered in the order of their names.
+    ///
+    /// # Errors
+    /// If the lengths differ, a value is not finite, or a task has fewer than two rows.
+    pub fn new<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+    ) -> Result<Self> {
+        Self::of_rows(rows, task, class, 0..rows.len())
+    }
+
+    /// The same, each row as often as `times` says: once, many times, or (0) not at all. Nothing is
+    /// copied. Copies of a row count as samples of their own: leave-one-out leaves out one of them.
+    ///
+    /// # Errors
+    /// As [`Tasks::new`].
+    pub fn repeated<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+        times: &[usize],
+    ) -> Result<Self> {
+        check_length("repetitions (one per row)", rows, times.len())?;
+        let repeated = times.iter().enumerate();
+        let repeated = repeated.flat_map(|(row, &times)| std::iter::repeat_n(row, times));
+        Self::of_rows(rows, task, class, repeated)
+    }
+
+    fn of_rows<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+        taken: impl Iterator<Item = usize>,
+    ) -> Result<Self> {
+        if rows.len() < 2 || rows.features() == 0 {
+            return Err(Error::Empty {
+                rows: rows.len(),
+                features: rows.features(),
+            });
+        }
+        let (cells, order) = group(rows, task, class, taken)?;
+        if order.len() < 2 {
+            return Err(Error::Empty {
+                rows: order.len(),
+                features: rows.features(),
+            });
+        }
+        check_rows(&cells)?;
+        Ok(Self { rows, cells, order })
+    }
+
+    /// The tasks, their classes and counts.
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The number of features, p.
+    pub fn features(&self) -> usize {
+        self.rows.features()
+    }
+
+    /// The number of rows, n.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there is no row (never true: a `Tasks` has at least two).
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The rows of one task, in the order of its cells, as positions in the original table.
+    pub fn rows_of(&self, task: usize) -> &[usize] {
+        let start: usize = (0..task).map(|i| self.cells.samples(i)).sum();
+        &self.order[start..start + self.cells.samples(task)]
+    }
+
+    /// All rows in the order of the cells.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The table itself.
+    pub fn rows(&self) -> Rows<'a> {
+        self.rows
+    }
+
+    /// The class (index within the task) of each row of [`Tasks::rows_of`].
+    pub fn classes_of(&self, task: usize) -> Vec<usize> {
+        classes_in_order(&self.cells.tasks()[task])
+    }
+}
+
+/// 0, 0, …, 1, 1, …: the classes of a task's samples in the order of its cells.
+pub(crate) fn classes_in_order(task: &Task) -> Vec<usize> {
+    task.counts
+        .iter()
+        .enumerate()
+        .flat_map(|(class, &count)| std::iter::repeat_n(class, count))
+        .collect()
+}
+
+/// Every task must have two rows.
+pub(crate) fn check_rows(cells: &Cells) -> Result<()> {
+    match cells.tasks().iter().find(|task| task.samples() < 2) {
+        Some(task) => Err(Error::TooFewRows {
+            task: task.name.clone(),
+            rows: task.samples(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_length(what: &'static str, rows: Rows<'_>, got: usize) -> Result<()> {
+    match got == rows.len() {
+        true => Ok(()),
+        false => Err(Error::Shape {
+            what,
+            expected: rows.len(),
+            got,
+        }),
+    }
+}
+
+/// Checks values and lengths; returns the cells and the rows that are taken in the order of the cells.
+pub(crate) fn group<S: AsRef<str>, U: AsRef<str>>(
+    rows: Rows<'_>,
+    task: &[S],
+    class: &[U],
+    taken: impl Iterator<Item = usize>,
+) -> Result<(Cells, Vec<usize>)> {
+    check_length("task names (one per row)", rows, task.len())?;
+    check_length("class labels (one per row)", rows, class.len())?;
+    rows.check_finite()?;
+
+    let mut by_task: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
+    for row in taken {
+        by_task
+            .entry(task[row].as_ref())
+            .or_default()
+            .entry(class[row].as_ref())
+            .or_default()
+            .push(row);
+    }
+    let mut names: Vec<String> = by_task.keys().map(|&name| name.to_owned()).collect();
+    sort_names(&mut names);
+    let mut tasks = Vec::with_capacity(names.len());
+    let mut order = Vec::with_capacity(rows.len());
+    for name in names {
+        let by_class = &by_task[name.as_str()];
+        let mut classes: Vec<String> = by_class.keys().map(|&class| class.to_owned()).collect();
+        sort_names(&mut classes);
+        let counts = classes
+            .iter()
+            .map(|class| by_class[class.as_str()].len())
+            .collect();
+        for class in &classes {
+            order.extend_from_slice(&by_class[class.as_str()]);
+        }
+        tasks.push(Task {
+            name,
+            classes,
+            counts,
+        });
+    }
+    Ok((Cells::new(tasks), order))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bad_value_is_named() {
+        let mut values = [0.0; 6];
+        values[4] = f64::NAN;
+        let error =
+            Tasks::new(Rows::row_major(&values, 3).unwrap(), &["t"; 2], &["a", "b"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "row 2, feature 2: the value is NaN; every feature must be a finite number"
+        );
+    }
+
+    #[test]
+    fn repetition_is_what_copying_rows_would_be() {
+        let values = [0.0, 1.0, 2.0, 3.0];
+        let rows = Rows::row_major(&values, 1).unwrap();
+        let tasks = Tasks::repeated(rows, &["t"; 4], &["a", "b", "a", "b"], &[2, 1, 0, 3]).unwrap();
+        assert_eq!(tasks.rows_of(0), [0, 0, 1, 3, 3, 3]);
+        assert_eq!(tasks.cells().tasks()[0].counts, [2, 4]);
+        let error = Tasks::repeated(rows, &["t"; 4], &["a"; 4], &[0; 4]).unwrap_err();
+        assert!(matches!(error, Error::Empty { rows: 0, .. }));
+    }
+
+    #[test]
+    fn a_task_of_one_row_is_refused() {
+        let error = Tasks::new(
+            Rows::row_major(&[0.0; 3], 1).unwrap(),
+            &["t", "t", "u"],
+            &["a", "b", "a"],
+        )
+        .unwrap_err();
+        assert!(matches!(error, Error::TooFewRows { task, rows: 1 } if task == "u"));
+    }
+}

@@ -1,0 +1,8 @@
+//! What the theory is fed with, estimated from statistics: inner products of class means, covariances, and how
+//! alike tasks are.
+
+pub(crate) mod covariance;
+pub(crate) mod gram;
+pub(crate) mod pooled;
+pub(crate) mod population;
+pub(crate) mod relatedness;

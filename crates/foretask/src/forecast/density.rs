@@ -1,0 +1,94 @@
+//! [`Density`]: the expected law of a score.
+
+use crate::numerics::normal;
+
+/// The expected law of a score.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Density {
+    /// A normal law, from the theory.
+    Gaussian {
+        /// Its mean.
+        mean: f64,
+        /// Its standard deviation.
+        deviation: f64,
+    },
+    /// Leave-one-out scores, each smeared by a normal kernel.
+    Kernel {
+        /// The scores, ascending.
+        scores: Vec<f64>,
+        /// Standard deviation of the kernel.
+        bandwidth: f64,
+    },
+}
+
+impl Density {
+    /// The kernel density of `scores`, with Silverman's bandwidth.
+    pub(crate) fn of_scores(mut scores: Vec<f64>) -> Self {
+        scores.sort_by(f64::total_cmp);
+        let n = scores.len() as f64;
+        let mean = scores.iter().sum::<f64>() / n.max(1.0);
+        let deviation =
+            (scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt();
+        let quartile = |share: f64| {
+            scores
+                .get(((n - 1.0).max(0.0) * share).round() as usize)
+                .copied()
+                .unwrap_or(0.0)
+        };
+        let spread = (quartile(0.75) - quartile(0.25)) / 1.34;
+        let width = if spread > 0.0 {
+            spread.min(deviation)
+        } else {
+            deviation
+        };
+        let bandwidth = (0.9 * width * n.max(1.0).powf(-0.2)).max(1e-3 * (1.0 + mean.abs()));
+        Self::Kernel { scores, bandwidth }
+    }
+
+    /// Its value at x.
+    pub fn at(&self, x: f64) -> f64 {
+        self.average(|mean, deviation| normal::density((x - mean) / deviation) / deviation)
+    }
+
+    /// P(score > z).
+    pub fn tail(&self, z: f64) -> f64 {
+        self.average(|mean, deviation| normal::tail((z - mean) / deviation))
+    }
+
+    /// Where practically all of it lies.
+    pub fn range(&self) -> (f64, f64) {
+        const WIDTHS: f64 = 4.0;
+        match self {
+            Self::Gaussian { mean, deviation } => {
+                (mean - WIDTHS * deviation, mean + WIDTHS * deviation)
+            }
+            Self::Kernel { scores, bandwidth } => (
+                scores.first().copied().unwrap_or(0.0) - WIDTHS * bandwidth,
+                scores.last().copied().unwrap_or(0.0) + WIDTHS * bandwidth,
+            ),
+        }
+    }
+
+    fn average(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
+        match self {
+            Self::Gaussian { mean, deviation } => of(*mean, *deviation),
+            Self::Kernel { scores, bandwidth } => {
+                scores
+                    .iter()
+                    .map(|&score| of(score, *bandwidth))
+                    .sum::<f64>()
+                    / scores.len().max(1) as f64
+            }
+        }
+    }
+}
+
+/// A point of a receiver operating characteristic.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct RocPoint {
+    /// Share of the second class that is called the first.
+    pub false_alarm: f64,
+    /// Share of the first class that is called the first.
+    pub detection: f64,
+}

@@ -1,0 +1,144 @@
+//! [`Forecast`]: what a rule will do on samples nobody has seen.
+//!
+//! From leave-one-out scores S_l that had no say in their own rule (RECIPE S6): the count of wrong
+//! decisions, e₁, and its smooth twin e₂ from class probabilities softmax(T S) with the temperature T
+//! of least cross-entropy. The forecast v is their mean while samples are few and goes to the count as
+//! they grow, its 90 % interval that of
+//! Beta(n v/1.25 + ½, n (1 - v)/1.25 + ½). Both are taken class by class and weighted by the class
+//! priors of the place where the model will be used.
+//!
+//! From the theory: the error of two Gaussians at a threshold, or, for more classes, of Gaussian responses
+//! drawn from their moments; the accuracy of a linear rule is an orthant probability.
+
+pub(crate) mod calibrate;
+pub(crate) mod count;
+pub(crate) mod curve;
+pub(crate) mod density;
+pub(crate) mod draw;
+pub(crate) mod note;
+pub(crate) mod value;
+
+use calibrate::Reliability;
+use density::{Density, RocPoint};
+use note::Note;
+
+use crate::moments::Provenance;
+use crate::rules::false_alarm::Tail;
+use crate::stakes::{Stakes, weighted};
+
+/// Expected error of a rule, with an interval, by class, and the law of its scores.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Forecast {
+    /// Expected share of wrong decisions.
+    pub error: f64,
+    /// 90 % interval for the error of this very rule on endless new data.
+    pub interval: [f64; 2],
+    /// What it was computed from.
+    #[serde(rename = "source")]
+    pub provenance: Provenance,
+    /// Expected share of wrong decisions in each class.
+    pub class_errors: Vec<f64>,
+    /// How often a sample of each class (row) is expected to be called each class (column); rows sum
+    /// to one.
+    #[serde(default)]
+    pub confusion: Vec<Vec<f64>>,
+    /// How far class probabilities can be believed.
+    #[serde(default)]
+    pub reliability: Vec<Reliability>,
+    /// What a held false-alarm rate will do.
+    #[serde(default)]
+    pub alarm: Option<AlarmForecast>,
+    /// The class priors it holds for.
+    pub priors: Vec<f64>,
+    /// Expected cost of a decision: the class errors weighted by priors and costs.
+    pub cost: f64,
+    /// Target samples it rests on.
+    pub samples: usize,
+    /// Expected law of the decision score of each class (two classes), or of the margin of the right
+    /// class over the best other (more).
+    pub densities: Vec<Density>,
+    /// What the user should know before trusting it.
+    pub notes: Vec<Note>,
+}
+
+/// What a threshold that holds a false-alarm rate is expected to do.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct AlarmForecast {
+    /// The null class, an index of the target's classes.
+    pub null: usize,
+    /// The false-alarm rate asked for.
+    pub requested: f64,
+    /// The expected share of the null class that raises an alarm.
+    pub false_alarm: f64,
+    /// 90 % interval of that share for the threshold at hand.
+    pub false_alarm_interval: [f64; 2],
+    /// The expected share of the other class that raises an alarm.
+    pub detection: f64,
+    /// 90 % interval of that share.
+    pub detection_interval: [f64; 2],
+    /// What the threshold was taken from.
+    pub tail: Tail,
+    /// Target samples of the null class it rests on.
+    pub samples: usize,
+}
+
+impl Forecast {
+    /// The expected trade-off between detections of the first class and false alarms in the second,
+    /// at `points` + 1 thresholds; `None` unless there are two classes.
+    pub fn roc(&self, points: usize) -> Option<Vec<RocPoint>> {
+        let [first, second] = self.densities.as_slice() else {
+            return None;
+        };
+        let (low, high) = (
+            first.range().0.min(second.range().0),
+            first.range().1.max(second.range().1),
+        );
+        Some(
+            (0..=points)
+                .map(|i| {
+                    let threshold = high + (low - high) * i as f64 / points.max(1) as f64;
+                    RocPoint {
+                        false_alarm: second.tail(threshold),
+                        detection: first.tail(threshold),
+                    }
+                })
+                .collect(),
+        )
+    }
+
+    /// With an interval of no width, to be set by the caller.
+    pub(crate) fn of_confusion(
+        confusion: Vec<Vec<f64>>,
+        provenance: Provenance,
+        stakes: &Stakes,
+        densities: Vec<Density>,
+        reliability: Vec<Reliability>,
+    ) -> Self {
+        let class_errors = errors_of(&confusion);
+        let error = weighted(&stakes.priors, &class_errors);
+        Self {
+            error,
+            interval: [error, error],
+            provenance,
+            cost: weighted(&stakes.weights(), &class_errors),
+            class_errors,
+            confusion,
+            reliability,
+            alarm: None,
+            priors: stakes.priors.clone(),
+            samples: 0,
+            densities,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Off the diagonal: what is left of one may be a hair below zero.
+pub(crate) fn errors_of(confusion: &[Vec<f64>]) -> Vec<f64> {
+    let rows = confusion.iter().enumerate();
+    rows.map(|(c, row)| {
+        let others = row.iter().enumerate().filter(|(d, _)| *d != c);
+        others.map(|(_, x)| x).sum()
+    })
+    .collect()
+}

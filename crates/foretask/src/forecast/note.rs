@@ -1,0 +1,119 @@
+//! [`Note`]: what a person should know before trusting a forecast.
+
+use std::fmt;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// What a person should know before trusting a forecast. As text by `Display`; in JSON with the `kind` of the
+/// note, its numbers, and the `text`.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Note {
+    /// A class of the target has few samples.
+    FewSamples {
+        /// The class.
+        class: String,
+        /// Its samples.
+        samples: usize,
+    },
+    /// The Gaussian theory would foretell another error for the same rule.
+    TheoryDisagrees {
+        /// What it would foretell.
+        theory: f64,
+        /// What was foretold.
+        error: f64,
+    },
+    /// The classes differ so much in spread that two thresholds would do better.
+    TwoThresholds {
+        /// By how much less they would cost.
+        saves: f64,
+    },
+    /// A false-alarm rate is smaller than the samples can show.
+    TailExtrapolated {
+        /// The rate asked for.
+        rate: f64,
+        /// The class that raises no alarm.
+        class: String,
+        /// Its samples.
+        samples: usize,
+    },
+}
+
+/// Below this many target samples in a class, a forecast is called rough.
+pub(crate) const FEW: usize = 5;
+
+impl Note {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::FewSamples { .. } => "few-samples",
+            Self::TheoryDisagrees { .. } => "theory-disagrees",
+            Self::TwoThresholds { .. } => "two-thresholds",
+            Self::TailExtrapolated { .. } => "tail-extrapolated",
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewSamples { class, samples } => {
+                let noun = if *samples == 1 { "sample" } else { "samples" };
+                write!(
+                    f,
+                    "class '{class}' of the target has {samples} {noun} only: the forecast is rough below {FEW} per class"
+                )
+            }
+            Self::TheoryDisagrees { theory, error } => write!(
+                f,
+                "Gaussian theory would foretell {:.2} %, leave-one-out says {:.2} %: the features are not isotropic and Gaussian, and the forecast uses leave-one-out",
+                100.0 * theory,
+                100.0 * error
+            ),
+            Self::TwoThresholds { saves } => write!(
+                f,
+                "the classes differ in spread: two thresholds instead of one would cost {:.2} % less (the rule 'bayes' uses them)",
+                100.0 * saves
+            ),
+            Self::TailExtrapolated {
+                rate,
+                class,
+                samples,
+            } => write!(
+                f,
+                "a false-alarm rate of {} % needs about {:.0} samples of '{class}' to be seen; there are {samples}: the tail beyond them is extrapolated",
+                100.0 * rate,
+                (1.0 / rate).ceil()
+            ),
+        }
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", self.kind())?;
+        match self {
+            Self::FewSamples { class, samples } => {
+                map.serialize_entry("class", class)?;
+                map.serialize_entry("samples", samples)?;
+            }
+            Self::TheoryDisagrees { theory, error } => {
+                map.serialize_entry("theory", theory)?;
+                map.serialize_entry("error", error)?;
+            }
+            Self::TwoThresholds { saves } => map.serialize_entry("saves", saves)?,
+            Self::TailExtrapolated {
+                rate,
+                class,
+                samples,
+            } => {
+                map.serialize_entry("rate", rate)?;
+                map.serialize_entry("class", class)?;
+                map.serialize_entry("samples", samples)?;
+            }
+        }
+        map.serialize_entry("text", &self.to_string())?;
+        map.end()
+    }
+}

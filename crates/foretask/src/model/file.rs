@@ -1,0 +1,234 @@
+//! A model as a safetensors file.
+//!
+//! Loading runs no code. Writing goes to a temporary file in the same folder, which takes the final name only
+//! when it is whole and on the disk.
+
+use std::io::Write;
+use std::path::Path;
+
+use faer::Mat;
+
+use super::{Description, Model};
+use crate::decision::{Decision, Form, Quadratic, Ties};
+use crate::error::{Error, Result};
+use crate::tensors::{self, Table, Tables};
+
+impl Model {
+    /// The model as bytes (safetensors).
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it cannot be written down.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (d, p) = (self.bias.len(), self.features());
+        let decision: Vec<f64> = match &self.decision {
+            Decision::Threshold {
+                threshold,
+                slope,
+                centre,
+            } => vec![*threshold, *slope, *centre],
+            Decision::Argmax {
+                slope,
+                offsets,
+                costs,
+                ..
+            } => std::iter::once(*slope)
+                .chain(offsets.clone())
+                .chain(costs.clone())
+                .collect(),
+        };
+        let table = |name: &str, shape: Vec<usize>, values| (name.to_owned(), shape, values);
+        let mut tables: Vec<Table> = vec![
+            table("weights", vec![d, p], columns(&self.weights)),
+            table("bias", vec![d], self.bias.clone()),
+            table("decision", vec![decision.len()], decision),
+        ];
+        match &self.decision {
+            Decision::Argmax {
+                form: Form::Votes { thresholds, ties },
+                ..
+            } => {
+                let ties = f64::from(u8::from(*ties == Ties::First));
+                tables.push(table("thresholds", vec![d], thresholds.clone()));
+                tables.push(table("ties", vec![1], vec![ties]));
+            }
+            Decision::Argmax {
+                form: Form::Quadratic(quadratic),
+                ..
+            } => {
+                let m = quadratic.constants.len();
+                let means = columns(&quadratic.means.transpose().to_owned());
+                let precisions = quadratic.precisions.iter().flat_map(columns).collect();
+                tables.push(table("constants", vec![m], quadratic.constants.clone()));
+                tables.push(table("means", vec![m, d], means));
+                tables.push(table("precisions", vec![m, d, d], precisions));
+            }
+            _ => {}
+        }
+        tensors::write(FORMAT, &self.description, tables).map_err(|why| Error::Format {
+            what: "the model",
+            why,
+        })
+    }
+
+    /// Reads what [`Model::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the bytes are not a whole model of ours.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        from_bytes(bytes).map_err(|why| Error::Format {
+            what: "the model file",
+            why,
+        })
+    }
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the folder does not exist or the disk is full; an older file stays as it was.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        write_atomically(path, &self.to_bytes()?)
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] or [`Error::Format`].
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes)
+    }
+}
+
+/// The name of the metadata entry, and so of the format.
+const FORMAT: &str = "foretask-model-1";
+
+/// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
+/// Links are followed and devices written to.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+    };
+    // A device such as /dev/null is written to; a renamed file would take its place.
+    if std::fs::metadata(path).is_ok_and(|old| !old.is_file()) {
+        return std::fs::write(path, bytes).map_err(failed);
+    }
+    // What a link points to is replaced, not the link.
+    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = place
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    // Temporary files are private; the result should be readable as any file the user makes.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path).map_or(0o644, |old| old.permissions().mode() & 0o777);
+        file.as_file()
+            .set_permissions(std::fs::Permissions::from_mode(mode))
+            .map_err(failed)?;
+    }
+    file.persist(&place).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Column by column.
+fn columns(matrix: &Mat<f64>) -> Vec<f64> {
+    let columns = matrix.col_iter();
+    columns
+        .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
+        .collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
+    let (description, tables): (Description, _) = Tables::read(bytes, FORMAT, "a foretask model")?;
+    let read = |name: &str| tables.get(name);
+    let (shape, weights) = read("weights")?;
+    let (_, bias) = read("bias")?;
+    let (_, decision) = read("decision")?;
+    let m = description
+        .tasks
+        .iter()
+        .find(|task| task.name == description.target)
+        .map_or(0, |task| task.classes.len());
+    let &[d, features] = shape.as_slice() else {
+        return Err("its weights are not a matrix".into());
+    };
+    let argmax = decision.len() == 1 + 2 * m;
+    let form = match (tables.has("thresholds"), tables.has("constants")) {
+        (true, _) => Form::Votes {
+            thresholds: read("thresholds")?.1,
+            ties: match read("ties")?.1.as_slice() {
+                [0.0] => Ties::Margins,
+                _ => Ties::First,
+            },
+        },
+        (_, true) => {
+            let (means, precisions) = (read("means")?.1, read("precisions")?.1);
+            if means.len() != m * d || precisions.len() != m * d * d {
+                return Err("its quadratic rule does not fit its classes".into());
+            }
+            Form::Quadratic(Quadratic {
+                constants: read("constants")?.1,
+                means: Mat::from_fn(m, d, |c, i| means[c * d + i]),
+                precisions: (0..m)
+                    .map(|c| Mat::from_fn(d, d, |i, j| precisions[(c * d + j) * d + i]))
+                    .collect(),
+            })
+        }
+        _ => Form::Linear {
+            offsets: vec![0.0; if argmax { d } else { m }],
+        },
+    };
+    let expected = match &form {
+        Form::Linear { .. } if !argmax => 1,
+        Form::Linear { .. } => m,
+        Form::Votes { thresholds, .. } => thresholds.len(),
+        Form::Quadratic(_) => d,
+    };
+    if m < 2
+        || form.classes() != m
+        || d != expected
+        || bias.len() != d
+        || weights.iter().chain(&bias).any(|x| !x.is_finite())
+    {
+        return Err("its weights do not fit its classes".into());
+    }
+    if description
+        .feature_names
+        .as_ref()
+        .is_some_and(|names| names.len() != features)
+    {
+        return Err("its feature names do not fit its weights".into());
+    }
+    let decision = match decision.as_slice() {
+        &[threshold, slope, centre] if !argmax && m == 2 => Decision::Threshold {
+            threshold,
+            slope,
+            centre,
+        },
+        [slope, rest @ ..] if argmax => Decision::Argmax {
+            form,
+            slope: *slope,
+            offsets: rest[..m].to_vec(),
+            costs: rest[m..].to_vec(),
+        },
+        _ => return Err("its decision does not fit its classes".into()),
+    };
+    let weights = Mat::from_fn(features, d, |i, j| weights[j * features + i]);
+    Ok(Model {
+        description,
+        weights,
+        bias,
+        decision,
+    })
+}

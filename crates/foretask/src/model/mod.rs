@@ -1,0 +1,252 @@
+//! [`Model`]: a trained decision for one task.
+//!
+//! All candidates and label scores have been folded into one weight vector per score, so a model is
+//! p x d numbers: d = 1 for two classes (large for the first, as with labels ±1), d = m for more; one per
+//! pair of classes where pairs vote, and the rank of the responses where the rule is quadratic.
+//! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
+//! which takes the final name only when it is whole and on the disk.
+
+mod file;
+mod onnx;
+pub(crate) mod rule;
+
+use faer::{Accum, Mat};
+
+pub use file::write_atomically;
+use rule::Rule;
+
+use crate::data::cells::Task;
+use crate::data::rows::Rows;
+use crate::decision::{Decision, judged_score};
+use crate::error::{Error, Result};
+use crate::forecast::Forecast;
+use crate::numerics::dense;
+
+/// A trained decision for one task, with its forecast.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    description: Description,
+    /// Weights on raw features, p x d.
+    weights: Mat<f64>,
+    /// Score at the origin.
+    bias: Vec<f64>,
+    decision: Decision,
+}
+
+/// The part of a model that is text in its file.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Description {
+    pub(crate) target: String,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) rule: Rule,
+    pub(crate) forecast: Forecast,
+}
+
+impl Model {
+    /// From weights on raw features and scores at the origin.
+    pub(crate) fn new(
+        description: Description,
+        weights: Mat<f64>,
+        bias: Vec<f64>,
+        decision: Decision,
+    ) -> Self {
+        Self {
+            description,
+            weights,
+            bias,
+            decision,
+        }
+    }
+
+    /// The task it decides for.
+    pub fn target(&self) -> &str {
+        &self.description.target
+    }
+
+    /// The classes it decides between, in the order of scores and probabilities.
+    pub fn classes(&self) -> &[String] {
+        let target = self
+            .description
+            .tasks
+            .iter()
+            .find(|task| task.name == self.description.target);
+        target.map_or(&[], |task| &task.classes)
+    }
+
+    /// The index of a class by name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownClass`], with the known names.
+    pub(crate) fn find_class(&self, name: &str) -> Result<usize> {
+        let classes = self.classes();
+        let position = classes.iter().position(|class| class == name);
+        position.ok_or_else(|| Error::UnknownClass {
+            task: self.target().to_owned(),
+            name: name.to_owned(),
+            known: classes.to_vec(),
+        })
+    }
+
+    /// The tasks it was trained on.
+    pub fn tasks(&self) -> &[Task] {
+        &self.description.tasks
+    }
+
+    /// The number of features it expects.
+    pub fn features(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    /// The names of its features, if it was told.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.description.feature_names.as_deref()
+    }
+
+    /// Tells the model the names of its features.
+    ///
+    /// # Errors
+    /// If their number is wrong.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.features() {
+            return Err(Error::Shape {
+                what: "feature names",
+                expected: self.features(),
+                got: names.len(),
+            });
+        }
+        self.description.feature_names = Some(names);
+        Ok(self)
+    }
+
+    /// What it was expected to do on new data when it was trained.
+    pub fn forecast(&self) -> &Forecast {
+        &self.description.forecast
+    }
+
+    /// How its scores were made.
+    pub fn rule(&self) -> &Rule {
+        &self.description.rule
+    }
+
+    /// Weights on raw features (p x d): score = weightsᵀ x + intercept.
+    pub fn weights(&self) -> &Mat<f64> {
+        &self.weights
+    }
+
+    /// The score at the origin.
+    pub fn intercept(&self) -> &[f64] {
+        &self.bias
+    }
+
+    /// How its scores become a class and probabilities.
+    pub(crate) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// For two classes, the score above which the first is chosen.
+    pub fn threshold(&self) -> Option<f64> {
+        self.decision.threshold()
+    }
+
+    /// Decision scores: one for two classes and a threshold, one per class otherwise.
+    ///
+    /// # Errors
+    /// If the number of features differs or a value is not finite.
+    pub fn scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        Ok(self.decision.class_scores(self.linear_scores(rows)?))
+    }
+
+    /// weightsᵀ x + intercept, n x d. The offsets of a linear rule are in the intercept.
+    fn linear_scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        if rows.features() != self.features() {
+            return Err(Error::Shape {
+                what: "features",
+                expected: self.features(),
+                got: rows.features(),
+            });
+        }
+        let mut scores = Mat::from_fn(rows.len(), self.bias.len(), |_, j| self.bias[j]);
+        match rows.as_f64() {
+            Some(view) => dense::product(
+                scores.as_mut(),
+                Accum::Add,
+                view,
+                self.weights.as_ref(),
+                1.0,
+            ),
+            None => {
+                let index: Vec<usize> = (0..rows.len()).collect();
+                let zero = vec![0.0; self.features()];
+                rows.for_panels(
+                    &index,
+                    |_| &zero,
+                    1.0,
+                    |start, panel| {
+                        let to = scores.as_mut().subrows_mut(start, panel.ncols());
+                        let weights = self.weights.as_ref();
+                        dense::product(to, Accum::Add, panel.transpose(), weights, 1.0);
+                    },
+                );
+            }
+        }
+        // A value that is not finite makes a score that is not finite: no pass over the data of its own.
+        if !scores.is_all_finite() {
+            rows.check_finite()?;
+        }
+        Ok(scores)
+    }
+
+    /// The class of each row (an index into [`Model::classes`]).
+    ///
+    /// # Errors
+    /// As [`Model::scores`].
+    pub fn predict(&self, rows: Rows<'_>) -> Result<Vec<usize>> {
+        Ok(self.decide(&self.scores(rows)?))
+    }
+
+    /// The class that scores stand for.
+    pub fn decide(&self, scores: &Mat<f64>) -> Vec<usize> {
+        self.decision.decide(scores)
+    }
+
+    /// What is compared to decide: score - threshold, positive for the first class (n x 1), or the
+    /// cost-weighted log-posteriors up to a constant, the largest of which wins (n x m).
+    pub fn margins(&self, scores: &Mat<f64>) -> Mat<f64> {
+        self.decision.margins(scores)
+    }
+
+    /// The [margins](Model::margins) as a linear function of the raw features: weights (p x d) and values
+    /// at the origin; `None` where pairs of classes vote or the rule is quadratic.
+    pub fn linear_margins(&self) -> Option<(Mat<f64>, Vec<f64>)> {
+        let slope = self.decision.linear_slope()?;
+        let at_origin = Mat::from_fn(1, self.bias.len(), |_, j| self.bias[j]);
+        let intercept = self.margins(&at_origin).row(0).iter().copied().collect();
+        let weights = Mat::from_fn(self.features(), self.bias.len(), |i, j| {
+            slope * self.weights[(i, j)]
+        });
+        Some((weights, intercept))
+    }
+
+    /// The quantity whose law [`Forecast::densities`] foretells, for samples of known class: the score
+    /// (two classes), or the score of the right class less the best other (more).
+    pub fn foretold_scores(&self, scores: &Mat<f64>, truth: &[usize]) -> Vec<f64> {
+        let samples = truth.iter().enumerate();
+        samples
+            .map(|(l, &class)| judged_score(scores, l, class))
+            .collect()
+    }
+
+    /// Class probabilities, n x m.
+    ///
+    /// # Errors
+    /// As [`Model::scores`].
+    pub fn probabilities(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+        Ok(self.calibrate(&self.scores(rows)?))
+    }
+
+    /// The class probabilities that scores stand for.
+    pub fn calibrate(&self, scores: &Mat<f64>) -> Mat<f64> {
+        self.decision.probabilities(scores)
+    }
+}

@@ -1,0 +1,215 @@
+//! [`Graph`]: the steps from features to decision.
+
+use super::proto::{Attribute, Node, Tensor, data_type};
+use crate::data::cells::pairs;
+use crate::decision::{Quadratic, Ties};
+use crate::model::Model;
+
+/// Constants, and steps that each come after what they need.
+#[derive(Default)]
+pub(super) struct Graph {
+    pub(super) steps: Vec<Node>,
+    pub(super) constants: Vec<Tensor>,
+}
+
+impl Graph {
+    /// z, named `scores`.
+    pub(super) fn linear_scores(&mut self, model: &Model) {
+        let (p, d) = (model.features(), model.intercept().len());
+        let weights = model.weights();
+        let by_row = (0..p).flat_map(|i| (0..d).map(move |j| weights[(i, j)]));
+        self.doubles("weights", &[p, d], by_row);
+        self.doubles("bias", &[d], model.intercept().iter().copied());
+        self.step("MatMul", &["X", "weights"], "products", &[]);
+        self.step("Add", &["products", "bias"], "scores", &[]);
+    }
+
+    /// `decision`, `index` and `logits` of one score.
+    pub(super) fn threshold(&mut self, threshold: f64, slope: f64, centre: f64) {
+        self.double("threshold", threshold);
+        self.step("Sub", &["scores", "threshold"], "decision", &[]);
+
+        // Not of the difference, which rounds to zero for numbers that differ by a hair where tiny
+        // numbers are flushed. A threshold that is NaN chooses the first class, as in the library.
+        self.step("LessOrEqual", &["scores", "threshold"], "below", &[]);
+        self.integers("columns", &[1], &[1]);
+        self.step("Squeeze", &["below", "columns"], "second", &[]);
+        let to = [("to", i64::from(data_type::INT64))];
+        self.step("Cast", &["second"], "index", &to);
+
+        self.double("centre", centre);
+        self.double("slope", slope);
+        self.double("zero", 0.0);
+        self.double("least", -700.0);
+        self.double("most", 700.0);
+        self.doubles("first", &[2], [1.0, 0.0]);
+        self.step("Sub", &["scores", "centre"], "from_centre", &[]);
+        self.step("Mul", &["from_centre", "slope"], "raw_odds", &[]);
+        self.replace_nan("raw_odds", "zero", "odds");
+        self.step("Clip", &["odds", "least", "most"], "finite_odds", &[]);
+        self.step("Mul", &["finite_odds", "first"], "logits", &[]);
+    }
+
+    /// `decision`, `index` and `logits` of one score per class.
+    pub(super) fn argmax(
+        &mut self,
+        class_scores: &str,
+        slope: f64,
+        offsets: &[f64],
+        costs: &[f64],
+    ) {
+        let m = offsets.len();
+        self.double("slope", slope);
+        self.doubles("offsets", &[m], offsets.iter().copied());
+        self.doubles("log_costs", &[m], costs.iter().map(|cost| cost.ln()));
+        self.double("never", f64::NEG_INFINITY);
+        self.step("Mul", &[class_scores, "slope"], "evidence", &[]);
+        self.step("Add", &["evidence", "offsets"], "logits", &[]);
+        self.step("Add", &["logits", "log_costs"], "decision", &[]);
+        // What ArgMax does with NaN is not defined.
+        self.replace_nan("decision", "never", "ranks");
+        self.step(
+            "ArgMax",
+            &["ranks"],
+            "index",
+            &[("axis", 1), ("keepdims", 0)],
+        );
+    }
+
+    /// Class scores of one score per pair.
+    pub(super) fn votes(&mut self, m: usize, thresholds: &[f64], ties: Ties) -> &'static str {
+        let side = |(a, b): (usize, usize), class: usize| match class {
+            _ if class == a => 1.0,
+            _ if class == b => -1.0,
+            _ => 0.0,
+        };
+        let sides = pairs(m).flat_map(|pair| (0..m).map(move |class| side(pair, class)));
+        let seconds = (0..m).map(|class| pairs(m).filter(|pair| pair.1 == class).count() as f64);
+        self.doubles("pairs", &[thresholds.len(), m], sides);
+        self.doubles("seconds", &[m], seconds);
+        self.doubles(
+            "thresholds",
+            &[thresholds.len()],
+            thresholds.iter().copied(),
+        );
+
+        self.step("Greater", &["scores", "thresholds"], "above", &[]);
+        let to = [("to", i64::from(data_type::DOUBLE))];
+        self.step("Cast", &["above"], "won", &to);
+        self.step("MatMul", &["won", "pairs"], "gained", &[]);
+        self.step("Add", &["gained", "seconds"], "votes", &[]);
+        if ties == Ties::First {
+            return "votes";
+        }
+        self.double("one", 1.0);
+        self.double("three", 3.0);
+        self.step("Sub", &["scores", "thresholds"], "margins", &[]);
+        self.step("MatMul", &["margins", "pairs"], "sums", &[]);
+        self.step("Abs", &["sums"], "sizes", &[]);
+        self.step("Add", &["sizes", "one"], "larger_sizes", &[]);
+        self.step("Mul", &["larger_sizes", "three"], "units", &[]);
+        self.step("Div", &["sums", "units"], "parts", &[]);
+        self.step("Add", &["votes", "parts"], "votes_and_parts", &[]);
+        "votes_and_parts"
+    }
+
+    /// Class scores of Gaussian classes.
+    pub(super) fn quadratic(&mut self, quadratic: &Quadratic) -> &'static str {
+        let (m, d) = (quadratic.means.nrows(), quadratic.means.ncols());
+        let means = (0..m).flat_map(|c| (0..d).map(move |i| quadratic.means[(c, i)]));
+        let precisions = quadratic
+            .precisions
+            .iter()
+            .flat_map(|precision| (0..d).flat_map(move |i| (0..d).map(move |j| precision[(i, j)])));
+        self.doubles("means", &[m, 1, d], means);
+        self.doubles("precisions", &[m, d, d], precisions);
+        self.doubles("constants", &[m], quadratic.constants.iter().copied());
+        self.double("minus_half", -0.5);
+        self.integers("classes_axis", &[1], &[0]);
+        self.integers("scores_axis", &[1], &[2]);
+
+        // The difference first: a square multiplied out would cancel where classes are far away.
+        self.step("Unsqueeze", &["scores", "classes_axis"], "points", &[]);
+        self.step("Sub", &["points", "means"], "from_means", &[]);
+        self.step("MatMul", &["from_means", "precisions"], "weighted", &[]);
+        self.step("Mul", &["weighted", "from_means"], "squares", &[]);
+        let drop = [("keepdims", 0)];
+        self.step("ReduceSum", &["squares", "scores_axis"], "by_class", &drop);
+        self.step("Transpose", &["by_class"], "distances", &[]);
+        self.step("Mul", &["distances", "minus_half"], "densities", &[]);
+        self.step("Add", &["densities", "constants"], "log_posteriors", &[]);
+        "log_posteriors"
+    }
+
+    /// `label`, of `index`; its type.
+    pub(super) fn label(&mut self, classes: &[String]) -> i32 {
+        let kind = match whole_numbers(classes) {
+            Some(numbers) => {
+                self.integers("classes", &[classes.len()], &numbers);
+                data_type::INT64
+            }
+            None => {
+                self.constants.push(Tensor {
+                    dims: vec![classes.len() as i64],
+                    data_type: data_type::STRING,
+                    string_data: classes.iter().map(|class| class.clone().into()).collect(),
+                    name: "classes".into(),
+                    raw_data: None,
+                });
+                data_type::STRING
+            }
+        };
+        self.step("Gather", &["classes", "index"], "label", &[("axis", 0)]);
+        kind
+    }
+
+    fn replace_nan(&mut self, values: &str, by: &str, output: &str) {
+        let missing = format!("{values}_missing");
+        self.step("IsNaN", &[values], &missing, &[]);
+        self.step("Where", &[&missing, by, values], output, &[]);
+    }
+
+    pub(super) fn step(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        output: &str,
+        with: &[(&str, i64)],
+    ) {
+        self.steps.push(Node {
+            input: inputs.iter().map(|&input| input.into()).collect(),
+            output: vec![output.into()],
+            name: format!("make_{output}"),
+            op_type: operator.into(),
+            attribute: with
+                .iter()
+                .map(|&(name, i)| Attribute::int(name, i))
+                .collect(),
+        });
+    }
+
+    fn double(&mut self, name: &str, value: f64) {
+        self.doubles(name, &[], [value]);
+    }
+
+    fn doubles(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) {
+        let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
+        self.constants
+            .push(Tensor::new(name, data_type::DOUBLE, shape, bytes));
+    }
+
+    fn integers(&mut self, name: &str, shape: &[usize], values: &[i64]) {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        self.constants
+            .push(Tensor::new(name, data_type::INT64, shape, bytes));
+    }
+}
+
+/// The class names as numbers, if each is the one way to write a whole number: "7", not "07".
+pub(super) fn whole_numbers(classes: &[String]) -> Option<Vec<i64>> {
+    let whole = |class: &String| {
+        let number = class.parse::<i64>().ok()?;
+        (number.to_string() == *class).then_some(number)
+    };
+    classes.iter().map(whole).collect()
+}

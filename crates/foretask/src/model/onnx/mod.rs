@@ -1,0 +1,312 @@
+//! [`Model::to_onnx`]: a model as an ONNX file, for programs that do not know foretask.
+//!
+//! Core operators only (ai.onnx, opset 17), in double precision. N rows of p features become
+//!
+//! ```text
+//!  X [N, p] ─► MatMul weights ─► Add bias ─► z [N, d]
+//!
+//!  one score and a threshold:
+//!    z ─┬─► Sub threshold ─────────────────────────────────────────────────► decision [N, 1]
+//!       ├─► LessOrEqual threshold ─► Squeeze ─► Cast ──────────────────────► index [N]
+//!       └─► Sub centre ─► Mul slope ─► NaN to 0 ─► Clip ±700 ─► Mul (1, 0) ─► logits [N, 2]
+//!
+//!  one score per class:
+//!    z ─► class scores [N, m] ─► Mul slope ─► Add offsets ─┬───────────────► logits [N, m]
+//!                                                          └─► Add ln costs ─► decision [N, m]
+//!    decision ─► NaN to -∞ ─► ArgMax ──────────────────────────────────────► index [N]
+//!
+//!  both:
+//!    index ─► Gather classes ─► label [N]            logits ─► Softmax ─► probabilities [N, m]
+//! ```
+//!
+//! and the class scores are z itself for a linear rule, or
+//!
+//! ```text
+//!  votes:      margin = z - thresholds;  won = z > thresholds;  pairs [d, m]: 1 first, -1 second
+//!              won pairs + votes of the second  (+ s/(3 (|s| + 1)),  s = margin pairs)
+//!  quadratic:  f = z - means [m, N, d];  constants - ½ Σ_d (f precisions) ∘ f
+//! ```
+//!
+//! The library refuses rows that are not finite; a graph cannot. The label of a row with NaN means nothing,
+//! and its decision is NaN (votes alone, where ties go to the first class, do not show it). A quadratic rule
+//! needs m N d doubles at a time, all others N max(d, m).
+//!
+//! The messages are those of `onnx.proto`, as far as they are used. The same model gives the same bytes.
+
+mod graph;
+mod proto;
+
+use prost::Message;
+use serde_json::json;
+
+use crate::decision::{Decision, Form};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use graph::Graph;
+use proto::{Dimension, Entry, Value, data_type};
+
+/// Version 8 of the file format and opset 17 came with ONNX 1.12 (2022): old enough to be read
+/// everywhere, new enough for every operator in double precision.
+const IR_VERSION: i64 = 8;
+const OPSET: i64 = 17;
+
+/// Protocol buffers end here; readers refuse more.
+const LARGEST_FILE: usize = i32::MAX as usize;
+
+impl Model {
+    /// The model as the bytes of an ONNX file.
+    ///
+    /// Input `X` (N x p, double). Outputs:
+    ///
+    /// * `label` (N): class names, as 64-bit integers if all are whole numbers, as strings otherwise;
+    /// * `decision`, double: for two classes and a threshold score - threshold (N x 1; positive is the
+    ///   first class), otherwise slope score_c + offset_c + ln cost_c (N x m; the largest wins);
+    /// * `probabilities` (N x m, double), as [`Model::probabilities`].
+    ///
+    /// Target, classes, feature names and forecast are in the file's metadata.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the file would have more than 2 GB.
+    ///
+    /// ```
+    /// # use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values = [2.1, 0.3, 1.8, 0.1, 0.2, 1.7, 0.5, 2.2];
+    /// # let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
+    /// let model = Study::new(&tasks, &Settings::default())?.model()?;
+    /// let bytes = model.to_onnx()?; // ready for std::fs::write("model.onnx", bytes)
+    /// # assert!(bytes.len() > 1000);
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    pub fn to_onnx(&self) -> Result<Vec<u8>> {
+        let file = file(self);
+        check_size(file.encoded_len())?;
+        Ok(file.encode_to_vec())
+    }
+}
+
+fn check_size(bytes: usize) -> Result<()> {
+    if bytes > LARGEST_FILE {
+        return Err(Error::TooLarge {
+            what: "the ONNX file",
+            gigabytes: bytes as f64 / 1e9,
+        });
+    }
+    Ok(())
+}
+
+fn file(model: &Model) -> proto::Model {
+    let classes = model.classes();
+    let m = classes.len();
+    let mut graph = Graph::default();
+    graph.linear_scores(model);
+    let (columns, meaning) = match model.decision() {
+        Decision::Threshold {
+            threshold,
+            slope,
+            centre,
+        } => {
+            graph.threshold(*threshold, *slope, *centre);
+            let first = classes.first().map_or("", String::as_str);
+            (1, format!("score - threshold; positive is '{first}'"))
+        }
+        Decision::Argmax {
+            form,
+            slope,
+            offsets,
+            costs,
+        } => {
+            let class_scores = match form {
+                Form::Linear { .. } => "scores",
+                Form::Votes { thresholds, ties } => graph.votes(m, thresholds, *ties),
+                Form::Quadratic(quadratic) => graph.quadratic(quadratic),
+            };
+            graph.argmax(class_scores, *slope, offsets, costs);
+            (m, "one number per class; the largest wins".to_owned())
+        }
+    };
+    let label_type = graph.label(classes);
+    graph.step("Softmax", &["logits"], "probabilities", &[("axis", 1)]);
+
+    let rows = Dimension::named("N");
+    let double = |name: &str, columns: usize, doc: String| {
+        let shape = vec![rows.clone(), Dimension::of(columns)];
+        Value::new(name, data_type::DOUBLE, shape, doc)
+    };
+    let order = format!("in the order of the classes: {}", classes.join(", "));
+    proto::Model {
+        ir_version: IR_VERSION,
+        producer_name: "foretask".into(),
+        producer_version: env!("CARGO_PKG_VERSION").into(),
+        doc_string: description(model),
+        graph: Some(proto::Graph {
+            node: graph.steps,
+            name: "foretask".into(),
+            initializer: graph.constants,
+            input: vec![double("X", model.features(), "one sample per row".into())],
+            output: vec![
+                Value::new("label", label_type, vec![rows.clone()], "the class".into()),
+                double("decision", columns, meaning),
+                double("probabilities", m, order),
+            ],
+        }),
+        opset_import: vec![proto::OperatorSet { version: OPSET }],
+        metadata_props: metadata(model),
+    }
+}
+
+fn description(model: &Model) -> String {
+    let forecast = model.forecast();
+    let [low, high] = forecast.interval.map(|end| 100.0 * end);
+    format!(
+        "Decides '{}' between {}. Forecast error {:.1} %, 90 % interval {low:.1} to {high:.1} % ({}).",
+        model.target(),
+        model.classes().join(", "),
+        100.0 * forecast.error,
+        forecast.provenance.in_words(),
+    )
+}
+
+/// All values but the target's name are JSON.
+fn metadata(model: &Model) -> Vec<Entry> {
+    let forecast = model.forecast();
+    let mut entries = vec![
+        ("target", model.target().to_owned()),
+        ("classes", json!(model.classes()).to_string()),
+        ("forecast_error", json!(forecast.error).to_string()),
+        ("forecast_interval", json!(forecast.interval).to_string()),
+    ];
+    if let Some(names) = model.feature_names() {
+        entries.push(("feature_names", json!(names).to_string()));
+    }
+    entries
+        .into_iter()
+        .map(|(key, value)| Entry {
+            key: key.into(),
+            value,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{Evidence, Rows, RuleName, Settings, Study, Tasks};
+
+    /// Classes of unequal spread along different features, by numbers that look random.
+    fn model(classes: &[&str], settings: &Settings) -> Model {
+        const FEATURES: usize = 4;
+        let rows = 20 * classes.len();
+        let value = |row: usize, feature: usize| {
+            let class = row % classes.len();
+            let noise = ((row * 31 + feature * 57) * 7919 % 101) as f64 / 50.0 - 1.0;
+            (1.0 + class as f64) * noise + if feature == class { 2.0 } else { 0.0 }
+        };
+        let values: Vec<f64> = (0..rows * FEATURES)
+            .map(|i| value(i / FEATURES, i % FEATURES))
+            .collect();
+        let labels: Vec<&str> = (0..rows).map(|row| classes[row % classes.len()]).collect();
+        let rows = Rows::row_major(&values, FEATURES).unwrap();
+        let tasks = Tasks::new(rows, &vec!["north"; labels.len()], &labels).unwrap();
+        Study::new(&tasks, settings).unwrap().model().unwrap()
+    }
+
+    fn votes(ties: Ties) -> Settings {
+        Settings {
+            rule: RuleName::OneVsOne,
+            ties,
+            ..Settings::default()
+        }
+    }
+
+    fn quadratic() -> Settings {
+        Settings {
+            rule: RuleName::Bayes,
+            evidence: Evidence::Spherical,
+            ..Settings::default()
+        }
+    }
+
+    /// A model of every kind, with operators that only its kind needs.
+    fn kinds() -> Vec<(Model, &'static [&'static str])> {
+        let three = ["a", "b", "c"];
+        vec![
+            (
+                model(&three[..2], &Settings::default()),
+                &["LessOrEqual", "Clip"],
+            ),
+            (model(&three, &Settings::default()), &["ArgMax"]),
+            (model(&three, &votes(Ties::First)), &["Greater"]),
+            (model(&three, &votes(Ties::Margins)), &["Greater", "Div"]),
+            (model(&three, &quadratic()), &["ReduceSum", "Transpose"]),
+        ]
+    }
+
+    #[test]
+    fn steps_follow_what_they_need_and_names_are_used_once() {
+        for (model, operators) in kinds() {
+            let graph = file(&model).graph.unwrap();
+            let used: HashSet<&str> = graph.node.iter().map(|step| &*step.op_type).collect();
+            assert!(operators.iter().all(|one| used.contains(one)), "{used:?}");
+
+            let mut known: HashSet<&str> = HashSet::from(["X"]);
+            for tensor in &graph.initializer {
+                assert!(known.insert(&tensor.name), "{}", tensor.name);
+                let count = tensor.dims.iter().product::<i64>() as usize;
+                match &tensor.raw_data {
+                    Some(bytes) => assert_eq!(bytes.len(), 8 * count, "{}", tensor.name),
+                    None => assert_eq!(tensor.string_data.len(), count, "{}", tensor.name),
+                }
+            }
+            let mut needed: HashSet<&str> = graph.output.iter().map(|o| &*o.name).collect();
+            for step in &graph.node {
+                for input in &step.input {
+                    assert!(known.contains(&**input), "{input} comes too late");
+                    needed.insert(input);
+                }
+                assert!(known.insert(&step.output[0]), "{}", step.output[0]);
+            }
+            assert_eq!(needed, known, "something is never used or never made");
+        }
+    }
+
+    #[test]
+    fn the_same_model_gives_the_same_bytes() {
+        for ((model, _), (again, _)) in kinds().iter().zip(&kinds()) {
+            let bytes = model.to_onnx().unwrap();
+            assert_eq!(bytes, again.to_onnx().unwrap());
+            // Field 1, a number: version 8. Field 2, eight bytes: who made it.
+            assert!(bytes.starts_with(b"\x08\x08\x12\x08foretask"));
+        }
+    }
+
+    #[test]
+    fn attributes_that_are_zero_are_written() {
+        let bytes = Attribute::int("axis", 0).encode_to_vec();
+        // Field 1, four bytes; field 3, the number 0; field 20, the type 2.
+        assert_eq!(bytes, b"\x0a\x04axis\x18\x00\xa0\x01\x02");
+    }
+
+    #[test]
+    fn names_become_numbers_only_where_nothing_is_lost() {
+        let numbers = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
+            whole_numbers(&names)
+        };
+        assert_eq!(numbers(&["-3", "0", "12"]), Some(vec![-3, 0, 12]));
+        for other in ["07", "+7", "-0", "1.0", " 1", "", "99999999999999999999"] {
+            assert_eq!(numbers(&["1", other]), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn files_that_no_reader_takes_are_refused() {
+        assert!(check_size(LARGEST_FILE).is_ok());
+        let error = check_size(LARGEST_FILE + 1).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the ONNX file would have 2.1 GB; its format ends at 2 GB"
+        );
+    }
+}

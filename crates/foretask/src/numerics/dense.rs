@@ -1,0 +1,223 @@
+//! The few verbs of dense linear algebra that the rest of the crate speaks, all by `faer`.
+//!
+//! Symmetric matrices live in their lower triangle. Products and Cholesky factorisations use all
+//! threads and give the same bits for any number of them; eigenvectors do not, so
+//! [`symmetric_eigen`] runs on one.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::{matmul, triangular_solve};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use rayon::prelude::*;
+
+/// All threads of the pool we run in for work of so many multiplications; one for little work, which
+/// waking the others would only delay.
+pub(crate) fn par(multiplications: usize) -> Par {
+    const WORTH_SHARING: usize = 1 << 22;
+    if multiplications < WORTH_SHARING {
+        Par::Seq
+    } else {
+        Par::rayon(0)
+    }
+}
+
+/// dst = alpha a b, or dst += alpha a b.
+pub(crate) fn product(
+    dst: MatMut<'_, f64>,
+    accum: Accum,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
+    let par = par(a.nrows() * a.ncols() * b.ncols());
+    matmul::matmul(dst, accum, a, b, alpha, par);
+}
+
+/// a b.
+pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut dst = Mat::zeros(a.nrows(), b.ncols());
+    product(dst.as_mut(), Accum::Replace, a, b, 1.0);
+    dst
+}
+
+/// Lower triangle of dst += alpha a aᵀ.
+pub(crate) fn add_outer(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
+    let par = par(a.nrows() * a.nrows() * a.ncols() / 2);
+    triangular::matmul(
+        dst,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        a,
+        BlockStructure::Rectangular,
+        a.transpose(),
+        BlockStructure::Rectangular,
+        alpha,
+        par,
+    );
+}
+
+/// Lower triangle of dst += alpha L⁻ᵀ L⁻¹, where `inverse` holds L⁻¹ (lower).
+pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, alpha: f64) {
+    let par = par(inverse.nrows().pow(3) / 3);
+    triangular::matmul(
+        dst,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        inverse.transpose(),
+        BlockStructure::TriangularUpper,
+        inverse,
+        BlockStructure::TriangularLower,
+        alpha,
+        par,
+    );
+}
+
+/// Lower triangle of sum += weight term.
+pub(crate) fn add_lower(mut sum: MatMut<'_, f64>, term: MatRef<'_, f64>, weight: f64) {
+    for j in 0..term.ncols() {
+        let from = term.col(j).subrows(j, term.nrows() - j);
+        let to = sum.as_mut().col_mut(j).subrows_mut(j, term.nrows() - j);
+        to.iter_mut()
+            .zip(from.iter())
+            .for_each(|(to, from)| *to += weight * from);
+    }
+}
+
+/// Overwrites the lower triangle by L with a = L Lᵀ; `None` if a is not positive definite.
+pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
+    let par = par(a.nrows().pow(3) / 6);
+    let mut memory = MemBuffer::new(factor::cholesky_in_place_scratch::<f64>(
+        a.nrows(),
+        par,
+        Default::default(),
+    ));
+    factor::cholesky_in_place(
+        a,
+        Default::default(),
+        par,
+        MemStack::new(&mut memory),
+        Default::default(),
+    )
+    .ok()
+    .map(|_| ())
+}
+
+/// L⁻¹ of a lower-triangular L; the upper triangle of the result is zero.
+pub(crate) fn invert_lower(l: MatRef<'_, f64>) -> Mat<f64> {
+    let mut inverse = Mat::zeros(l.nrows(), l.nrows());
+    faer::linalg::triangular_inverse::invert_lower_triangular(
+        inverse.as_mut(),
+        l,
+        par(l.nrows().pow(3) / 6),
+    );
+    inverse
+}
+
+/// x ← L⁻¹ x.
+pub(crate) fn solve_lower(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+    let par = par(l.nrows() * l.nrows() * x.ncols() / 2);
+    triangular_solve::solve_lower_triangular_in_place(l, x, par);
+}
+
+/// x ← L⁻ᵀ x.
+pub(crate) fn solve_lower_transposed(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+    let par = par(l.nrows() * l.nrows() * x.ncols() / 2);
+    triangular_solve::solve_upper_triangular_in_place(l.transpose(), x, par);
+}
+
+/// Whether a factor is meant as it is or transposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transposed {
+    Yes,
+    No,
+}
+
+/// x ← x L⁻ᵀ or x L⁻¹ for a tall x, whose rows are independent: strips of them are solved in parallel.
+/// Strips have one size, whatever the number of threads, and so the same bits.
+pub(crate) fn solve_lower_right(l: MatRef<'_, f64>, x: MatMut<'_, f64>, transposed: Transposed) {
+    const STRIP: usize = 128;
+    let strips: Vec<MatMut<'_, f64>> = x.par_row_chunks_mut(STRIP).collect();
+    strips.into_par_iter().for_each(|strip| {
+        // x L⁻ᵀ is the transpose of L⁻¹ xᵀ.
+        let strip = strip.transpose_mut();
+        match transposed {
+            Transposed::Yes => {
+                triangular_solve::solve_lower_triangular_in_place(l, strip, Par::Seq)
+            }
+            Transposed::No => {
+                triangular_solve::solve_upper_triangular_in_place(l.transpose(), strip, Par::Seq)
+            }
+        }
+    });
+}
+
+/// x ← (L Lᵀ)⁻¹ x.
+pub(crate) fn solve_cholesky(l: MatRef<'_, f64>, mut x: MatMut<'_, f64>) {
+    solve_lower(l, x.as_mut());
+    solve_lower_transposed(l, x);
+}
+
+/// Copies the lower triangle to the upper one.
+pub(crate) fn mirror(a: &mut Mat<f64>) {
+    for j in 0..a.ncols() {
+        for i in 0..j {
+            a[(i, j)] = a[(j, i)];
+        }
+    }
+}
+
+/// Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix given by its lower
+/// triangle, on one thread so that the bits do not depend on their number.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    use faer::linalg::evd;
+    let n = a.nrows();
+    if n == 0 {
+        return Some((Vec::new(), Mat::new()));
+    }
+    let mut vectors = Mat::zeros(n, n);
+    let mut values = faer::Mat::<f64>::zeros(n, 1);
+    let mut memory = MemBuffer::new(evd::self_adjoint_evd_scratch::<f64>(
+        n,
+        evd::ComputeEigenvectors::Yes,
+        Par::Seq,
+        Default::default(),
+    ));
+    evd::self_adjoint_evd(
+        a,
+        values.col_mut(0).as_diagonal_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut memory),
+        Default::default(),
+    )
+    .ok()?;
+    Some((values.col(0).iter().copied().collect(), vectors))
+}
+
+/// Solves a general square system; used on C x C matrices of the theory.
+pub(crate) fn solve_general(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    use faer::linalg::solvers::Solve;
+    a.partial_piv_lu().solve(b)
+}
+
+/// The Cholesky factor of a small symmetric matrix given by its lower triangle, if definite.
+pub(crate) fn small_cholesky(a: MatRef<'_, f64>) -> Option<faer::linalg::solvers::Llt<f64>> {
+    a.llt(Side::Lower).ok()
+}
+
+/// tr(a b) of two symmetric matrices given by their lower triangles.
+pub(crate) fn trace_of_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
+    (0..a.ncols())
+        .map(|j| {
+            let below = a.nrows() - j - 1;
+            let (a, b) = (a.col(j), b.col(j));
+            let off = a.subrows(j + 1, below).transpose() * b.subrows(j + 1, below);
+            a[j] * b[j] + 2.0 * off
+        })
+        .sum()
+}
+
+/// With F = (I + γ B)⁻¹, (I - F)/γ gives F B without a product of its own, but loses weight/γ units in the
+/// last place of what it is added to with a weight; beyond this ratio F B is multiplied out or solved for.
+pub(crate) const CANCELLATION: f64 = 1e3;

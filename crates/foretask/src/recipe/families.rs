@@ -1,0 +1,365 @@
+//! Families of label scores, fitted to leave-one-out responses, for any number of classes
+//! (RECIPE S4).
+//!
+//! A candidate turns the responses φ of a sample into m class scores, score = ȳ + Yᵀ (φ - φ̄), with
+//! label scores Y (C x m) from a family small enough for the labels at hand:
+//!
+//! | family | label scores | free numbers |
+//! |---|---|---|
+//! | alone | one slope on the target's own one-hot columns | 1 |
+//! | classical | one slope on the aligned columns of all tasks | 1 |
+//! | scaled | one slope per task, pulled toward the classical one; may be negative | k |
+//! | free | one slope on the target, and any combination of all source columns, ridged | (C - m_t) m |
+//!
+//! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
+//! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
+//! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l. The slope is
+//! what sets the threshold for unequal class sizes.
+
+use faer::Mat;
+
+use crate::data::cells::Cells;
+use crate::numerics::dense;
+use crate::solve::leave_one_out::correct_mass;
+use crate::solve::path::Fitted;
+use crate::words::words;
+
+words! {
+    /// A family of label scores.
+    pub enum Family("family") {
+        /// The target's own labels only, no sharing
+        Alone = "alone",
+        /// The same labels in all tasks
+        Classical = "classical",
+        /// The same labels, scaled by one number per task
+        Scaled = "scaled",
+        /// The target's labels plus any combination of the sources' cells
+        Free = "free",
+    }
+}
+
+impl Family {
+    /// All families.
+    pub(crate) const ALL: [Self; 4] = [Self::Alone, Self::Classical, Self::Scaled, Self::Free];
+
+    /// Its weight before any data are seen.
+    pub(crate) fn prior(self) -> f64 {
+        match self {
+            Self::Alone | Self::Classical => 1.0,
+            Self::Scaled | Self::Free => 0.25,
+        }
+    }
+}
+
+/// A fitted member of a family at one coupling.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) family: Family,
+    /// Y, C x m.
+    pub(crate) label_scores: Mat<f64>,
+    /// Leave-one-out class scores less ȳ, n_t x m.
+    pub(crate) scores: Mat<f64>,
+    /// |y_l - score_l|² of each sample.
+    pub(crate) squared_errors: Vec<f64>,
+}
+
+/// Ridge of the scaled family toward the common slope, relative to the diagonal.
+const SCALED_RIDGE: f64 = 0.1;
+/// Ridges of the free family, relative to the mean square of a column.
+const FREE_RIDGES: [f64; 3] = [0.1, 1.0, 10.0];
+/// Keeps normal equations regular where a column is zero.
+const REGULAR: f64 = 1e-9;
+
+/// What all candidates of a problem share: who is what, and the centred one-hot labels.
+pub(crate) struct Samples<'a> {
+    cells: &'a Cells,
+    target: usize,
+    class: &'a [usize],
+    aligned: Vec<Option<usize>>,
+    /// y - ȳ, n_t x m.
+    pub(crate) labels: Mat<f64>,
+    /// Σ |y - ȳ|².
+    pub(crate) total: f64,
+}
+
+impl<'a> Samples<'a> {
+    pub(crate) fn new(cells: &'a Cells, target: usize, class: &'a [usize]) -> Self {
+        let range = cells.of_task(target);
+        let labels = Mat::from_fn(class.len(), range.len(), |sample, c| {
+            f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c)
+        });
+        let total = labels.squared_norm_l2();
+        Self {
+            cells,
+            target,
+            class,
+            aligned: cells.aligned(target),
+            labels,
+            total,
+        }
+    }
+
+    /// All candidates at one coupling.
+    pub(crate) fn candidates(&self, fitted: &Fitted) -> Vec<Candidate> {
+        let mut responses = fitted.responses.clone();
+        correct_mass(&mut responses, self.class, self.cells, self.target);
+        let own = self.columns(&responses, |task| task == self.target);
+        let (own_slope, own_scores) = self.slope(&own);
+        if fitted.point.shared == 0.0 {
+            let label_scores =
+                self.aligned_scores(|task| if task == self.target { own_slope } else { 0.0 });
+            return vec![self.candidate(Family::Alone, label_scores, own_scores)];
+        }
+        let all = self.columns(&responses, |_| true);
+        let (slope, scores) = self.slope(&all);
+        let mut candidates =
+            vec![self.candidate(Family::Classical, self.aligned_scores(|_| slope), scores)];
+        candidates.extend(self.scaled(&responses, slope));
+        candidates.extend(self.free(&responses, own_slope, &own_scores));
+        candidates
+    }
+
+    /// Sum of the columns that stand for class c in the chosen tasks, less ȳ in the target (n_t x m).
+    fn columns(&self, responses: &Mat<f64>, chosen: impl Fn(usize) -> bool) -> Mat<f64> {
+        let mut columns = Mat::zeros(self.class.len(), self.labels.ncols());
+        for cell in 0..self.cells.len() {
+            let task = self.cells.task_of(cell);
+            let Some(class) = self.aligned[cell].filter(|_| chosen(task)) else {
+                continue;
+            };
+            let share = self.cells.share_in(self.target, cell);
+            for sample in 0..self.class.len() {
+                columns[(sample, class)] += responses[(sample, cell)] - share;
+            }
+        }
+        columns
+    }
+
+    /// One slope u on D, and the leave-one-out predictions; H_l has rank one.
+    fn slope(&self, d: &Mat<f64>) -> (f64, Mat<f64>) {
+        let square = d.squared_norm_l2() * (1.0 + REGULAR);
+        if square <= 0.0 {
+            return (0.0, Mat::zeros(d.nrows(), d.ncols()));
+        }
+        let slope = inner(d, &self.labels) / square;
+        let mut predictions = Mat::zeros(d.nrows(), d.ncols());
+        for l in 0..d.nrows() {
+            let (mut de, mut dd) = (0.0, 0.0);
+            for c in 0..d.ncols() {
+                de += d[(l, c)] * (self.labels[(l, c)] - slope * d[(l, c)]);
+                dd += d[(l, c)] * d[(l, c)];
+            }
+            let correction = de / (square - dd);
+            for c in 0..d.ncols() {
+                predictions[(l, c)] = slope * d[(l, c)] - correction * d[(l, c)];
+            }
+        }
+        (slope, predictions)
+    }
+
+    /// One slope per task.
+    fn scaled(&self, responses: &Mat<f64>, common: f64) -> Option<Candidate> {
+        let tasks = self.cells.tasks().len();
+        let by_task: Vec<Mat<f64>> = (0..tasks)
+            .map(|task| self.columns(responses, |other| other == task))
+            .collect();
+        let used: Vec<usize> = (0..tasks)
+            .filter(|&task| by_task[task].squared_norm_l2() > 0.0)
+            .collect();
+        let (q, m) = (used.len(), self.labels.ncols());
+        if q == 0 {
+            return None;
+        }
+        let plain = Mat::from_fn(q, q, |a, b| inner(&by_task[used[a]], &by_task[used[b]]));
+        let level = (0..q).map(|a| plain[(a, a)]).sum::<f64>() / q as f64;
+        let normal = Mat::from_fn(q, q, |a, b| {
+            plain[(a, b)]
+                + if a == b {
+                    SCALED_RIDGE * plain[(a, a)] + REGULAR * level
+                } else {
+                    0.0
+                }
+        });
+        let right = Mat::from_fn(q, 1, |a, _| {
+            inner(&by_task[used[a]], &self.labels) + SCALED_RIDGE * plain[(a, a)] * common
+        });
+        let inverse = dense::solve_general(normal.as_ref(), Mat::<f64>::identity(q, q).as_ref());
+        let slopes = dense::times(inverse.as_ref(), right.as_ref());
+
+        let mut predictions = Mat::zeros(self.class.len(), m);
+        for l in 0..self.class.len() {
+            let d = Mat::from_fn(m, q, |c, a| by_task[used[a]][(l, c)]);
+            let residual = Mat::from_fn(m, 1, |c, _| {
+                self.labels[(l, c)] - (0..q).map(|a| d[(c, a)] * slopes[(a, 0)]).sum::<f64>()
+            });
+            // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e: whichever system is smaller.
+            let without = if q < m {
+                let left = Mat::from_fn(q, q, |a, b| {
+                    normal[(a, b)] - (0..m).map(|c| d[(c, a)] * d[(c, b)]).sum::<f64>()
+                });
+                let right = dense::times(d.transpose(), residual.as_ref());
+                let step = dense::solve_general(left.as_ref(), right.as_ref());
+                &residual + dense::times(d.as_ref(), step.as_ref())
+            } else {
+                let half = dense::times(d.as_ref(), inverse.as_ref());
+                let left = Mat::from_fn(m, m, |i, j| {
+                    let reached: f64 = (0..q).map(|a| half[(i, a)] * d[(j, a)]).sum();
+                    f64::from(u8::from(i == j)) - reached
+                });
+                dense::solve_general(left.as_ref(), residual.as_ref())
+            };
+            for c in 0..m {
+                predictions[(l, c)] = self.labels[(l, c)] - without[(c, 0)];
+            }
+        }
+        let mut slope_of = vec![0.0; tasks];
+        used.iter()
+            .enumerate()
+            .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
+        Some(self.candidate(
+            Family::Scaled,
+            self.aligned_scores(|task| slope_of[task]),
+            predictions,
+        ))
+    }
+
+    /// The target's slope, then a ridge regression of what it leaves on all source columns.
+    fn free(&self, responses: &Mat<f64>, own_slope: f64, own_scores: &Mat<f64>) -> Vec<Candidate> {
+        let sources: Vec<usize> = (0..self.cells.len())
+            .filter(|&cell| self.cells.task_of(cell) != self.target)
+            .collect();
+        let (n, s, m) = (self.class.len(), sources.len(), self.labels.ncols());
+        let x = Mat::from_fn(n, s, |l, j| responses[(l, sources[j])]);
+        let trace = x.squared_norm_l2();
+        if s == 0 || trace <= 0.0 {
+            return Vec::new();
+        }
+        let rest = Mat::from_fn(n, m, |l, c| self.labels[(l, c)] - own_scores[(l, c)]);
+        let Some(ridge) = Ridge::new(x, &rest) else {
+            return Vec::new();
+        };
+        FREE_RIDGES
+            .iter()
+            .map(|relative| {
+                let (coefficients, leverage, fit) = ridge.solve(relative * trace / s as f64);
+                let mut scores = Mat::zeros(n, m);
+                for l in 0..n {
+                    for c in 0..m {
+                        scores[(l, c)] = self.labels[(l, c)]
+                            - (rest[(l, c)] - fit[(l, c)]) / (1.0 - leverage[l]);
+                    }
+                }
+                let mut label_scores =
+                    self.aligned_scores(|task| if task == self.target { own_slope } else { 0.0 });
+                for (j, &cell) in sources.iter().enumerate() {
+                    for c in 0..m {
+                        label_scores[(cell, c)] = coefficients[(j, c)];
+                    }
+                }
+                self.candidate(Family::Free, label_scores, scores)
+            })
+            .collect()
+    }
+
+    /// Y with `slope(task)` where a cell stands for a class.
+    fn aligned_scores(&self, slope: impl Fn(usize) -> f64) -> Mat<f64> {
+        Mat::from_fn(self.cells.len(), self.labels.ncols(), |cell, class| {
+            if self.aligned[cell] == Some(class) {
+                slope(self.cells.task_of(cell))
+            } else {
+                0.0
+            }
+        })
+    }
+
+    fn candidate(&self, family: Family, label_scores: Mat<f64>, scores: Mat<f64>) -> Candidate {
+        let squared_errors = (0..self.class.len())
+            .map(|l| {
+                (0..scores.ncols())
+                    .map(|c| (self.labels[(l, c)] - scores[(l, c)]).powi(2))
+                    .sum()
+            })
+            .collect();
+        Candidate {
+            family,
+            label_scores,
+            scores,
+            squared_errors,
+        }
+    }
+}
+
+fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
+    a.col_iter()
+        .zip(b.col_iter())
+        .map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>())
+        .sum()
+}
+
+/// Ridge regression for several penalties from one eigen-decomposition of the smaller side.
+struct Ridge {
+    values: Vec<f64>,
+    /// Left singular directions times singular values (n x q), and the way back to coefficients.
+    scaled_left: Mat<f64>,
+    right: Mat<f64>,
+    /// (left)ᵀ times the response, by direction.
+    projected: Mat<f64>,
+}
+
+impl Ridge {
+    fn new(x: Mat<f64>, response: &Mat<f64>) -> Option<Self> {
+        let (n, s) = (x.nrows(), x.ncols());
+        let (values, scaled_left, right) = if s <= n {
+            let (values, vectors) =
+                dense::symmetric_eigen(dense::times(x.transpose(), x.as_ref()).as_ref())?;
+            let left = dense::times(x.as_ref(), vectors.as_ref());
+            (values, left, vectors)
+        } else {
+            let (values, vectors) =
+                dense::symmetric_eigen(dense::times(x.as_ref(), x.transpose()).as_ref())?;
+            let largest = values.last().copied().unwrap_or(0.0);
+            let root: Vec<f64> = values
+                .iter()
+                .map(|v| if *v > 1e-14 * largest { v.sqrt() } else { 0.0 })
+                .collect();
+            let right = dense::times(x.transpose(), vectors.as_ref());
+            let right = Mat::from_fn(s, n, |j, i| {
+                if root[i] > 0.0 {
+                    right[(j, i)] / root[i]
+                } else {
+                    0.0
+                }
+            });
+            let left = Mat::from_fn(n, n, |l, i| vectors[(l, i)] * root[i]);
+            (values, left, right)
+        };
+        let projected = dense::times(scaled_left.transpose(), response.as_ref());
+        Some(Self {
+            values: values.iter().map(|v| v.max(0.0)).collect(),
+            scaled_left,
+            right,
+            projected,
+        })
+    }
+
+    /// Coefficients (s x m), leverages and fitted values.
+    fn solve(&self, penalty: f64) -> (Mat<f64>, Vec<f64>, Mat<f64>) {
+        let penalty = penalty + 1e-300;
+        let shrunk = Mat::from_fn(self.values.len(), self.projected.ncols(), |i, c| {
+            self.projected[(i, c)] / (self.values[i] + penalty)
+        });
+        let leverage = (0..self.scaled_left.nrows())
+            .map(|l| {
+                (0..self.values.len())
+                    .map(|i| self.scaled_left[(l, i)].powi(2) / (self.values[i] + penalty))
+                    .sum()
+            })
+            .collect();
+        let fit = dense::times(self.scaled_left.as_ref(), shrunk.as_ref());
+        (
+            dense::times(self.right.as_ref(), shrunk.as_ref()),
+            leverage,
+            fit,
+        )
+    }
+}

@@ -1,0 +1,67 @@
+//! [`Settings`]: what a person may choose; everything has a default.
+
+pub(crate) mod check;
+pub(crate) mod words;
+
+use words::{Evidence, Labels, RuleName};
+
+use crate::decision::Ties;
+use crate::rules::false_alarm::Tail;
+use crate::solve::scaling::Scaling;
+
+/// A false-alarm rate to be held: one class is decided for unless there is evidence against it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FalseAlarm {
+    /// The class that raises no alarm.
+    pub null: String,
+    /// The share of it that may.
+    pub rate: f64,
+    /// What the threshold is taken from.
+    pub tail: Tail,
+}
+
+/// How often each class occurs where the model will be used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Prior {
+    /// As in the target's training data.
+    #[default]
+    Observed,
+    /// All alike.
+    Equal,
+    /// As given, by class name; must name every class and sum to one.
+    Given(Vec<(String, f64)>),
+}
+
+/// Everything that may be chosen.
+///
+/// ```
+/// use foretask::{Labels, Settings};
+/// let settings = Settings { target: Some("webcam".into()), labels: Labels::Classical, ..Settings::default() };
+/// assert_eq!(settings.seed, 0);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The task to decide for; may be left out if there is only one.
+    pub target: Option<String>,
+    /// A fixed coupling, λ and γ (one for all tasks, or one per task in the order of their names);
+    /// chosen by leave-one-out otherwise. [`Labels::Alone`] takes λ for 0, [`Labels::Pooled`] γ.
+    pub coupling: Option<(f64, Vec<f64>)>,
+    /// How responses become a class.
+    pub rule: RuleName,
+    /// Which label scores.
+    pub labels: Labels,
+    /// How equal numbers of votes are told apart (one-versus-one).
+    pub ties: Ties,
+    /// Where moments and forecast come from.
+    pub evidence: Evidence,
+    /// How features are scaled.
+    pub scaling: Scaling,
+    /// Class priors.
+    pub prior: Prior,
+    /// What a mistake costs in a class, by name; one where nothing is said.
+    pub costs: Vec<(String, f64)>,
+    /// Hold a false-alarm rate instead of minimising the expected cost (two classes).
+    pub false_alarm: Option<FalseAlarm>,
+    /// Deals out the folds of the forecast.
+    pub seed: u64,
+}

@@ -1,0 +1,126 @@
+//! The arrowhead form of a trained system: one factor per task, one head for what they share.
+
+use faer::{Accum, Mat};
+
+use super::block::Block;
+use super::factor::Factor;
+use super::leave_one_out::{Residuals, dot};
+use crate::data::cells::Cells;
+use crate::data::coupling::Coupling;
+use crate::data::statistics::RowBlock;
+use crate::error::{Error, Result};
+use crate::numerics::dense;
+
+/// The F_i, the Cholesky factor of H, and w_0.
+#[derive(Debug)]
+pub(super) struct Arrow<'a> {
+    factors: Vec<Factor<'a>>,
+    /// L with L Lᵀ = H.
+    head: Mat<f64>,
+    /// w_0 for the C unit labels, p x C.
+    shared: Mat<f64>,
+}
+
+/// The rows of a task whose samples are left out, and what centres and scales them.
+pub(super) struct Own<'r> {
+    pub(super) rows: &'r RowBlock<'r>,
+    pub(super) mean: &'r [f64],
+    pub(super) scale: f64,
+}
+
+impl<'a> Arrow<'a> {
+    pub(super) fn new(
+        cells: &Cells,
+        coupling: &Coupling,
+        blocks: Vec<Block<'a>>,
+        right: &[Mat<f64>],
+    ) -> Result<Self> {
+        let p = right[0].nrows();
+        let lambda = coupling.lambda();
+        let mut head = Mat::identity(p, p);
+        let mut shared = Mat::zeros(p, cells.len());
+        let mut factors = Vec::with_capacity(blocks.len());
+        for (task, block) in blocks.into_iter().enumerate() {
+            let factor = Factor::new(block, coupling.gamma()[task], lambda, head.as_mut())
+                .ok_or_else(|| Error::Factorisation {
+                    task: cells.tasks()[task].name.clone(),
+                })?;
+            let range = cells.of_task(task);
+            let mut own = shared.as_mut().subcols_mut(range.start, range.len());
+            own.copy_from(&right[task]);
+            factor.apply(own);
+            factors.push(factor);
+        }
+        if lambda > 0.0 {
+            dense::cholesky(head.as_mut())
+                .ok_or_else(|| Error::Factorisation { task: "all".into() })?;
+            dense::solve_cholesky(head.as_ref(), shared.as_mut());
+        }
+        shared
+            .col_iter_mut()
+            .for_each(|column| column.iter_mut().for_each(|x| *x *= lambda));
+        Ok(Self {
+            factors,
+            head,
+            shared,
+        })
+    }
+
+    /// w_i of a task for the C unit labels (p x C); `right` is r_i for its own cells.
+    pub(super) fn weights(
+        &self,
+        task: usize,
+        first: usize,
+        gamma: f64,
+        right: &Mat<f64>,
+    ) -> Mat<f64> {
+        let mut weights = self.shared.clone();
+        for class in 0..right.ncols() {
+            for feature in 0..right.nrows() {
+                weights[(feature, first + class)] += gamma * right[(feature, class)];
+            }
+        }
+        self.factors[task].apply(weights.as_mut());
+        weights
+    }
+
+    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, and the G_ll.
+    pub(super) fn residuals(
+        &self,
+        coupling: &Coupling,
+        task: usize,
+        own: &Own<'_>,
+        mut labels: Mat<f64>,
+        weights: &Mat<f64>,
+    ) -> Residuals {
+        let normaliser = (self.factors.len() * weights.nrows()) as f64;
+        let (lambda, gamma) = (coupling.lambda(), coupling.gamma()[task]);
+        let n = labels.nrows() as f64;
+        let mut g = Vec::with_capacity(labels.nrows());
+        let scale = 1.0 / (own.scale * normaliser.sqrt());
+        own.rows.for_panels(own.mean, scale, |start, z| {
+            dense::product(
+                labels.as_mut().subrows_mut(start, z.ncols()),
+                Accum::Add,
+                z.transpose(),
+                weights.as_ref(),
+                -normaliser.sqrt(),
+            );
+            let mut fz = self.factors[task].apply_to_samples(start, z);
+            let own: Vec<f64> = (0..z.ncols()).map(|l| dot(z.col(l), fz.col(l))).collect();
+            if lambda > 0.0 {
+                dense::solve_lower(self.head.as_ref(), fz.as_mut());
+            }
+            for (l, own) in own.iter().enumerate() {
+                let quadratic = gamma * own
+                    + if lambda > 0.0 {
+                        lambda * fz.col(l).squared_norm_l2()
+                    } else {
+                        0.0
+                    };
+                g.push(1.0 - quadratic - 1.0 / n);
+            }
+        });
+        Residuals { alpha: labels, g }
+    }
+}

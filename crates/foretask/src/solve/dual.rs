@@ -1,0 +1,127 @@
+//! The dual form of a trained system: one n x n system for the rows of all tasks, K = A\[t, t'\] z·z'/(kp) + I.
+
+use faer::Mat;
+
+use super::block::{Block, CentredRows, gram};
+use super::leave_one_out::Residuals;
+use crate::data::cells::Cells;
+use crate::data::coupling::Coupling;
+use crate::error::{Error, Result};
+use crate::numerics::dense;
+
+/// The Cholesky factor of K, and K⁻¹ y.
+#[derive(Debug)]
+pub(super) struct Dual<'a> {
+    /// L with L Lᵀ = K.
+    kernel: Mat<f64>,
+    /// K⁻¹ y for the centred unit labels, n x C.
+    alpha: Mat<f64>,
+    rows: Vec<CentredRows<'a>>,
+}
+
+/// Whether the dual form takes fewer multiplications than the arrowhead; it needs the rows of every task.
+pub(super) fn is_cheaper(cells: &Cells, features: usize, blocks: &[Block<'_>]) -> bool {
+    if blocks
+        .iter()
+        .any(|block| matches!(block, Block::Scatter { .. }))
+    {
+        return false;
+    }
+    let p = features as f64;
+    let counts: Vec<f64> = (0..cells.tasks().len())
+        .map(|task| cells.samples(task) as f64)
+        .collect();
+    let n: f64 = counts.iter().sum();
+    let arrow: f64 = counts
+        .iter()
+        .map(|n| {
+            (0.5 * n * p * p + 0.5 * p.powi(3))
+                .min(1.5 * n * n * p + 0.5 * n.powi(3) + 0.5 * n * p * p)
+        })
+        .sum();
+    0.5 * n * n * p + n.powi(3) / 6.0 < arrow + p.powi(3) / 6.0
+}
+
+impl<'a> Dual<'a> {
+    pub(super) fn new(cells: &Cells, coupling: &Coupling, blocks: Vec<Block<'a>>) -> Result<Self> {
+        let rows: Vec<CentredRows<'a>> = blocks
+            .into_iter()
+            .filter_map(|block| match block {
+                Block::Rows(rows) => Some(rows),
+                Block::Scatter { .. } | Block::Diagonal(_) => None,
+            })
+            .collect();
+        let mut kernel = gram(&rows);
+        let n = kernel.nrows();
+        let task: Vec<usize> = (0..rows.len())
+            .flat_map(|task| std::iter::repeat_n(task, rows[task].rows.len()))
+            .collect();
+        for j in 0..n {
+            for i in j..n {
+                kernel[(i, j)] *= coupling.lambda()
+                    + if task[i] == task[j] {
+                        coupling.gamma()[task[i]]
+                    } else {
+                        0.0
+                    };
+            }
+            kernel[(j, j)] += 1.0;
+        }
+        dense::cholesky(kernel.as_mut())
+            .ok_or_else(|| Error::Factorisation { task: "all".into() })?;
+        let cell: Vec<usize> = (0..cells.len())
+            .flat_map(|cell| std::iter::repeat_n(cell, cells.count(cell)))
+            .collect();
+        let mut alpha = Mat::from_fn(n, cells.len(), |sample, c| {
+            let share = if cells.task_of(c) == task[sample] {
+                cells.share(c)
+            } else {
+                0.0
+            };
+            f64::from(u8::from(cell[sample] == c)) - share
+        });
+        dense::solve_cholesky(kernel.as_ref(), alpha.as_mut());
+        Ok(Self {
+            kernel,
+            alpha,
+            rows,
+        })
+    }
+
+    /// w_i = Σ_j A_ij Z_jᵀ α_j/(kp) of a task for the C unit labels (p x C).
+    pub(super) fn weights(&self, coupling: &Coupling, task: usize) -> Mat<f64> {
+        let features = self.rows.first().map_or(0, |block| block.mean.len());
+        let normaliser = (self.rows.len() * features) as f64;
+        let mut weights = Mat::zeros(features, self.alpha.ncols());
+        let mut start = 0;
+        for (other, block) in self.rows.iter().enumerate() {
+            let n = block.rows.len();
+            let own = if other == task {
+                coupling.gamma()[task]
+            } else {
+                0.0
+            };
+            let strength = coupling.lambda() + own;
+            if strength != 0.0 {
+                // One more 1/√(kp) than the packed rows hold.
+                let strength = strength / normaliser.sqrt();
+                block.add_weighted(self.alpha.subrows(start, n), strength, &mut weights);
+            }
+            start += n;
+        }
+        weights
+    }
+
+    /// α of a task's samples, and the G_ll: (K⁻¹)_ll is the squared norm of column l of L⁻¹.
+    pub(super) fn residuals(&self, task: usize) -> Residuals {
+        let start: usize = self.rows[..task].iter().map(|block| block.rows.len()).sum();
+        let n = self.rows[task].rows.len();
+        let inverse = dense::invert_lower(self.kernel.as_ref());
+        Residuals {
+            g: (start..start + n)
+                .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
+                .collect(),
+            alpha: self.alpha.subrows(start, n).to_owned(),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! [`Reduced`]: the tasks in at most min(n, p) coordinates.
+//!
+//! Where features outnumber rows everything is first rotated to the row space (exact, `row_space.rs`). Lengths
+//! are counted in units of √p, so that with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears
+//! in the formulas.
+
+use std::sync::Arc;
+
+use faer::Mat;
+
+use super::block::{Block, CentredRows, blocks, gram, right_hand_sides};
+use super::row_space::RowSpace;
+use super::scaling::Scaling;
+use crate::data::cells::Cells;
+use crate::data::statistics::{RowBlock, Statistics};
+use crate::data::tasks::classes_in_order;
+use crate::error::{Error, Result};
+use crate::numerics::dense;
+
+/// The tasks in at most min(n, p) coordinates: the same for every target.
+#[derive(Clone, Debug)]
+pub(crate) struct Reduced<'a> {
+    pub(crate) cells: Cells,
+    pub(super) blocks: Vec<Block<'a>>,
+    /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
+    pub(super) right: Vec<Mat<f64>>,
+    /// Z̃_i, where the rows are at hand.
+    pub(super) samples: Vec<Option<CentredRows<'a>>>,
+    basis: Option<Basis<'a>>,
+    features: usize,
+}
+
+/// The way back from the row space: w̃ = Z̃ᵀ A w̃_r.
+#[derive(Clone, Debug)]
+struct Basis<'a> {
+    coefficients: Mat<f64>,
+    rows: Vec<CentredRows<'a>>,
+}
+
+impl<'a> Reduced<'a> {
+    pub(crate) fn new(statistics: Statistics<'a>, scaling: Scaling) -> Result<Self> {
+        let cells = statistics.cells().clone();
+        let features = statistics.features();
+        let p = features as f64;
+        let scales = scaling.scales(&statistics);
+        let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
+        if features > rows {
+            let blocks = blocks(statistics, &scales, p);
+            return Self::in_row_space(cells, blocks, features);
+        }
+        let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
+        let samples = (0..scales.len())
+            .map(|task| {
+                statistics.rows_of(task).map(|rows| CentredRows {
+                    rows: rows.clone(),
+                    mean: statistics.task_mean(task),
+                    scale: 1.0 / (scales[task] * p.sqrt()),
+                })
+            })
+            .collect();
+        Ok(Self {
+            cells,
+            blocks: blocks(statistics, &scales, p),
+            right,
+            samples,
+            basis: None,
+            features,
+        })
+    }
+
+    fn in_row_space(cells: Cells, blocks: Vec<Block<'a>>, features: usize) -> Result<Self> {
+        let rows: Vec<CentredRows<'a>> = blocks
+            .into_iter()
+            .filter_map(|block| match block {
+                Block::Rows(rows) => Some(rows),
+                Block::Scatter { .. } | Block::Diagonal(_) => None,
+            })
+            .collect();
+        let counts: Vec<usize> = rows.iter().map(|block| block.rows.len()).collect();
+        let failed = || Error::Factorisation { task: "all".into() };
+        let RowSpace {
+            coordinates,
+            coefficients,
+            diagonal,
+        } = RowSpace::new(gram(&rows), &counts).ok_or_else(failed)?;
+        // All rows of every task alike: one empty direction stands for the missing ones.
+        let rank = coordinates.ncols().max(1);
+        let entry = |of: &Mat<f64>, sample: usize, i: usize| {
+            if i < of.ncols() { of[(sample, i)] } else { 0.0 }
+        };
+        let mut start = 0;
+        let mut reduced = Vec::new();
+        let mut right = Vec::new();
+        for (task, &n) in counts.iter().enumerate() {
+            let own: Vec<f64> = (start..start + n)
+                .flat_map(|sample| (0..rank).map(move |i| (sample, i)))
+                .map(|(sample, i)| entry(&coordinates, sample, i))
+                .collect();
+            let class = classes_in_order(&cells.tasks()[task]);
+            let mut sums = Mat::zeros(rank, cells.of_task(task).len());
+            for (point, &class) in own.chunks_exact(rank).zip(&class) {
+                for (i, x) in point.iter().enumerate() {
+                    sums[(i, class)] += x;
+                }
+            }
+            right.push(sums);
+            reduced.push(CentredRows {
+                rows: RowBlock::owned(own, rank),
+                mean: vec![0.0; rank],
+                scale: 1.0,
+            });
+            start += n;
+        }
+        let mut blocks: Vec<Block<'a>> = reduced.iter().cloned().map(Block::Rows).collect();
+        if let Some((task, scatter)) = diagonal {
+            blocks[task] = Block::Diagonal(Arc::new(scatter));
+        }
+        let coefficients = Mat::from_fn(start, rank, |sample, i| entry(&coefficients, sample, i));
+        Ok(Self {
+            cells,
+            blocks,
+            right,
+            samples: reduced.into_iter().map(Some).collect(),
+            basis: Some(Basis { coefficients, rows }),
+            features,
+        })
+    }
+
+    /// Weights on the centred and scaled features (p x q) from w̃ (r x q).
+    pub(crate) fn to_features(&self, reduced: &Mat<f64>) -> Mat<f64> {
+        let unit = 1.0 / (self.features as f64).sqrt();
+        match &self.basis {
+            None => Mat::from_fn(reduced.nrows(), reduced.ncols(), |i, j| {
+                reduced[(i, j)] * unit
+            }),
+            Some(basis) => {
+                let coefficients = dense::times(basis.coefficients.as_ref(), reduced.as_ref());
+                let mut weights = Mat::zeros(self.features, reduced.ncols());
+                let mut start = 0;
+                for block in &basis.rows {
+                    let n = block.rows.len();
+                    block.add_weighted(coefficients.subrows(start, n), unit, &mut weights);
+                    start += n;
+                }
+                weights
+            }
+        }
+    }
+
+    /// Features of the original data, p.
+    pub(crate) fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The scatter within the classes of one task over p (r x r, lower triangle) is added to `sum`;
+    /// returns its trace.
+    pub(crate) fn add_within(&self, task: usize, sum: &mut Mat<f64>) -> f64 {
+        let trace = |sum: &Mat<f64>| (0..sum.nrows()).map(|i| sum[(i, i)]).sum::<f64>();
+        let before = trace(sum);
+        self.blocks[task].add_to(1.0, sum.as_mut());
+        for (class, cell) in self.cells.of_task(task).enumerate() {
+            let column = self.right[task].col(class);
+            dense::add_outer(
+                sum.as_mut(),
+                column.as_mat(),
+                -1.0 / self.cells.count(cell) as f64,
+            );
+        }
+        trace(sum) - before
+    }
+
+    /// Mean of a cell less its task's mean, over √p (r numbers).
+    pub(crate) fn cell_mean(&self, cell: usize) -> Vec<f64> {
+        let task = self.cells.task_of(cell);
+        let class = cell - self.cells.of_task(task).start;
+        self.right[task]
+            .col(class)
+            .iter()
+            .map(|x| x / self.cells.count(cell) as f64)
+            .collect()
+    }
+}

@@ -1,0 +1,32 @@
+//! Everything but real data, in the program of the library's own tests: they see what users do not, and another
+//! program would build and link the numerical library once more.
+//! One file alone: `cargo test -p foretask --lib orthants::`.
+
+// A failure here is a failed test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod all_targets;
+mod common;
+mod edge_cases;
+mod exactness;
+mod false_alarm;
+mod false_alarm_rates;
+mod forecasts;
+mod from_statistics;
+mod general_theory;
+mod golden_theory;
+mod golden_training;
+mod invariants;
+mod left_out;
+mod many_classes;
+mod named_rules;
+mod normal_points;
+mod one_vs_one;
+mod optimal_labels;
+mod orthants;
+mod pooled;
+mod recipe;
+mod rule_simulation;
+mod simulation;
+mod statistics;
+mod theory_invariants;
