@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! experiments ─► Report (numbers, settings, printed values, verdicts) ─► NAME.json, NAME.svg
-//!      │                                                            └─► index.html, docs/7-reproduction.md
+//!      │                                                            └─► index.html, docs/7-reproduction.md, docs/reproduction/
 //!      ├── population: Gaussian classes with known means      data: the real data sets, read where they are
 //!      ├── hog, pca: what the paper does to images            authors: the paper's own theory, term by term
 //!      └── baselines: what the paper compares with

@@ -20,8 +20,8 @@ use foretask_paper::{Error, Result, docs, page};
     after_help = "Examples:
   foretask-paper list
   foretask-paper run multi-class --trials 5
-  foretask-paper run roc office-surf --data ../shared/data --out paper-out
-  foretask-paper all --data ../shared/data --out paper-out
+  foretask-paper run roc office-surf --data data --out paper-out
+  foretask-paper all --data data --out paper-out
   foretask-paper docs
 
 Exit codes: 0 done; 1 done, but a part was skipped because its data file is missing; 2 not done."
@@ -47,21 +47,19 @@ enum Command {
         options: Options,
     },
     /// Runs all experiments and writes the page of all of them.
-    #[command(after_help = "Example:\n  foretask-paper all --data ../shared/data --out paper-out")]
+    #[command(after_help = "Example:\n  foretask-paper all --data data --out paper-out")]
     All {
         #[command(flatten)]
         options: Options,
     },
-    /// Writes the document of a run that was written to a folder.
-    #[command(
-        after_help = "Example:\n  foretask-paper docs --from paper-out --to docs/7-reproduction.md"
-    )]
+    /// Writes the documents of a full run that was written to a folder.
+    #[command(after_help = "Example:\n  foretask-paper docs --from paper-out --to docs")]
     Docs {
         /// The folder that the run was written to.
         #[arg(long, value_name = "DIR", default_value = "paper-out")]
         from: PathBuf,
-        /// The document.
-        #[arg(long, value_name = "FILE", default_value = "docs/7-reproduction.md")]
+        /// The folder to write 7-reproduction.md and reproduction/ to.
+        #[arg(long, value_name = "DIR", default_value = "docs")]
         to: PathBuf,
     },
 }
@@ -71,12 +69,20 @@ struct Options {
     /// Trials of every experiment, instead of its own number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// The folder with the data files.
-    #[arg(long, value_name = "DIR", default_value = "../shared/data")]
-    data: PathBuf,
+    /// The folder with the data files; $FORETASK_DATA, or `data`, if it is not named.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     /// The folder to write NAME.json, NAME.svg and index.html to.
     #[arg(long, value_name = "DIR", default_value = "paper-out")]
     out: PathBuf,
+}
+
+impl Options {
+    fn folder(&self) -> PathBuf {
+        let named = || std::env::var_os("FORETASK_DATA").map(PathBuf::from);
+        let data = self.data.clone().or_else(named);
+        data.unwrap_or_else(|| PathBuf::from("data"))
+    }
 }
 
 fn main() -> ExitCode {
@@ -116,22 +122,18 @@ fn run(command: Command) -> Result<bool> {
         }
         Command::All { options } => run_all(&ALL.iter().collect::<Vec<_>>(), &options),
         Command::Docs { from, to } => {
-            let text = docs::document(&stored(&from)?)?;
-            write(&to, &text)?;
+            write_documents(&from, &to)?;
             Ok(true)
         }
     }
 }
 
 fn run_all(experiments: &[&'static Experiment], options: &Options) -> Result<bool> {
-    fs::create_dir_all(&options.out).map_err(|source| Error::File {
-        path: options.out.clone(),
-        source,
-    })?;
+    create(&options.out)?;
     let mut complete = true;
     for experiment in experiments {
         let trials = options.trials.map(|trials| trials as usize);
-        let context = Context::new(&options.data, trials).with_progress(experiment.name);
+        let context = Context::new(options.folder(), trials).with_progress(experiment.name);
         let started = std::time::Instant::now();
         let report = experiment.run(&context);
         context.finish();
@@ -179,21 +181,59 @@ fn write_report(folder: &Path, report: &Report) -> Result<()> {
     }
 }
 
+/// The documents, of which each needs its report: a run of all experiments.
+fn write_documents(from: &Path, to: &Path) -> Result<()> {
+    let reports = ALL
+        .iter()
+        .map(|experiment| read_report(&report_path(from, experiment)))
+        .collect::<Result<Vec<_>>>()?;
+    let pages = to.join("reproduction");
+    create(&pages)?;
+    write(&to.join("7-reproduction.md"), &docs::summary(&reports))?;
+    for (experiment, report) in ALL.iter().zip(&reports) {
+        let name = experiment.name;
+        write(
+            &pages.join(format!("{name}.md")),
+            &docs::page(experiment, report)?,
+        )?;
+        for (figure, suffix) in [(&report.figure, ""), (&report.paper_figure, "-paper")] {
+            if let Some(figure) = figure {
+                write(&pages.join(format!("{name}{suffix}.svg")), &figure.svg()?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The reports in a folder, in the order of the list.
 fn stored(folder: &Path) -> Result<Vec<Report>> {
-    let mut reports = Vec::new();
-    for experiment in ALL {
-        let path = folder.join(format!("{}.json", experiment.name));
-        if !path.is_file() {
-            continue;
-        }
-        let text = fs::read_to_string(&path).map_err(|source| Error::File {
-            path: path.clone(),
-            source,
-        })?;
-        reports.push(serde_json::from_str(&text).map_err(|source| Error::Json { path, source })?);
-    }
-    Ok(reports)
+    ALL.iter()
+        .map(|experiment| report_path(folder, experiment))
+        .filter(|path| path.is_file())
+        .map(|path| read_report(&path))
+        .collect()
+}
+
+fn report_path(folder: &Path, experiment: &Experiment) -> PathBuf {
+    folder.join(format!("{}.json", experiment.name))
+}
+
+fn read_report(path: &Path) -> Result<Report> {
+    let text = fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    serde_json::from_str(&text).map_err(|source| Error::Json {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn create(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|source| Error::File {
+        path: folder.to_owned(),
+        source,
+    })
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -383,7 +383,7 @@ fn judge(report: &mut Report, why: &str, least: Option<f64>) {
         report.claim(
             &format!("the rule chosen by forecast in every trial has a mean of {least} % or more"),
             chosen >= least,
-            format!("{chosen:.1}; default {default:.1}, averaged with the tuned Bayes rule {both:.1}. The 77.5 % of the recipe's prototype are those of one split of each target, on which the target alone has 75.6 %; its mean over splits is {single:.1}"),
+            format!("{chosen:.1}; default {default:.1}, averaged with the tuned Bayes rule {both:.1}. The 77.5 % measured while the recipe was developed are those of one split of each target, on which the target alone has 75.6 %; its mean over splits is {single:.1}"),
         );
         report.claim(
             &format!("the average of both rules and both maps has a mean of {least} % or more"),
