@@ -15,6 +15,7 @@ array(['bike', 'mug'], dtype='<U4')
 
 from ._classifier import MultiTaskClassifier
 from ._displays import (
+    EvaluationDisplay,
     ForecastDisplay,
     LearningCurveForecastDisplay,
     RocForecastDisplay,
@@ -31,6 +32,7 @@ from ._study import Study
 __all__ = [
     "Compared",
     "Evaluation",
+    "EvaluationDisplay",
     "Forecast",
     "ForecastDisplay",
     "Foretold",
