@@ -52,7 +52,7 @@ class EvaluationDisplay(Display):
         lines = []
         for name, found, shift in (("foretold", told, -apart), ("measured", measured, apart)):
             errors = np.r_[found.error, found.class_errors]
-            lines += ax.plot(errors, place + shift, "o", label=name)
+            lines += ax.plot(errors, place + shift, "o", clip_on=False, label=name)
             ax.plot(found.interval, [shift, shift], "|-", color=lines[-1].get_color())
         self.foretold_, self.measured_ = lines
         if measured.shares_differ and measured.at_priors is not None:
@@ -62,7 +62,7 @@ class EvaluationDisplay(Display):
                 "o",
                 fillstyle="none",
                 color=self.measured_.get_color(),
-                label="measured, at the class shares of the forecast",
+                label="at the shares of the forecast",
             )
         ax.set_yticks(place, ["all", *(str(label) for label in measured.classes)])
         ax.invert_yaxis()
@@ -74,7 +74,7 @@ class EvaluationDisplay(Display):
             xlabel=f"error of {measured.task}",
             ylabel="class",
         )
-        ax.legend()
+        ax.legend(fontsize="small")
 
     @classmethod
     def from_estimator(
