@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from foretask import ForecastDisplay, MultiTaskClassifier, TaskValueDisplay
+from foretask import ForecastDisplay, Study, TaskValueDisplay, evaluate
 
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
@@ -23,18 +23,20 @@ train = np.r_[target, source]
 task = np.repeat(["3 or 8", "5 or 9"], [len(target), len(source)])
 test = np.setdiff1d(np.flatnonzero((y == 3) | (y == 8)), target)
 
-model = MultiTaskClassifier(target="3 or 8").fit(X[train], y[train], task=task)
-alone = MultiTaskClassifier(target="3 or 8", labels="alone").fit(X[train], y[train], task=task)
-print(model.forecast_)
-for name, fitted in (("with the source", model), ("target alone", alone)):
-    told, error = fitted.forecast_, 1 - fitted.score(X[test], y[test])
+# One fit: the forecast, the value of the source and the classifier come from it.
+study = Study(X[train], y[train], task, target="3 or 8")
+alone = Study(X[train], y[train], task, target="3 or 8", labels="alone")
+print(study.forecast())
+for name, one in (("with the source", study), ("target alone", alone)):
+    measured = evaluate(one.classifier(), X[test], y[test])
+    (low, high), verdict = measured.forecast.interval, "within" if measured.within else "outside"
     print(
-        f"{name:16} expected {told.error:6.1%} "
-        f"({told.interval[0]:.1%} to {told.interval[1]:.1%}), measured {error:6.1%}"
+        f"{name:16} expected {measured.forecast.error:6.1%} ({low:.1%} to {high:.1%}), "
+        f"measured {measured.error:6.1%}, {verdict}"
     )
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
-ForecastDisplay.from_estimator(model, X[test], y[test], ax=left)
-TaskValueDisplay.from_estimator(model, X[train], y[train], task, ax=right)
+ForecastDisplay.from_estimator(study.classifier(), X[test], y[test], ax=left)
+TaskValueDisplay.from_study(study, ax=right)
 figure.tight_layout()
 figure.savefig("few_labels.png")

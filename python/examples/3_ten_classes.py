@@ -5,7 +5,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics import ConfusionMatrixDisplay
 
-from foretask import ForecastDisplay, MultiTaskClassifier
+from foretask import EvaluationDisplay, MultiTaskClassifier, evaluate
 
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(2)
@@ -22,17 +22,16 @@ test = np.setdiff1d(np.arange(len(y)), train)
 model = MultiTaskClassifier().fit(X[train], y[train], task=scanner[train])
 for name, told in model.forecast_.items():
     print(name, told)
-error = 1 - model.score(X[test], y[test], task="new")
-print(f"new scanner: expected {model.forecast_['new'].error:.1%}, measured {error:.1%}")
+measured = evaluate(model, X[test], y[test], task="new")
+told = measured.forecast
+print(f"new scanner: expected {told.error:.1%}, measured {measured.error:.1%}")
 
-told = model.forecast_["new"]
 worst = np.argsort(told.class_errors)[::-1][:3]
 print("hardest digits:", ", ".join(f"{told.classes[i]} ({told.class_errors[i]:.0%})" for i in worst))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5))
 ConfusionMatrixDisplay(told.confusion.round(2), display_labels=told.classes).plot(ax=left)
 left.set_title("expected confusion")
-ForecastDisplay(told).plot(right)
-right.legend(fontsize=6)
+EvaluationDisplay(measured).plot(right)
 figure.tight_layout()
 figure.savefig("ten_classes.png")

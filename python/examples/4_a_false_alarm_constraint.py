@@ -5,7 +5,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from foretask import MultiTaskClassifier, RocForecastDisplay
+from foretask import MultiTaskClassifier, RocForecastDisplay, evaluate
 
 data = load_breast_cancer()
 rng = np.random.default_rng(3)
@@ -16,13 +16,11 @@ X = scaler.transform(data.data)
 y = data.target_names[data.target]
 
 model = MultiTaskClassifier(null_class="benign", false_alarm=0.05).fit(X[train], y[train])
-told = model.forecast_.test
-alarm = model.predict(X[test]) == "malignant"
-benign = y[test] == "benign"
+told, measured = model.forecast_.alarm, evaluate(model, X[test], y[test]).alarm
 print(f"false alarms: asked {told['requested']:.1%}, expected {told['false_alarm']:.1%}", end=", ")
 low, high = told["false_alarm_interval"]
-print(f"90 % interval {low:.1%} to {high:.1%}, measured {alarm[benign].mean():.1%}")
-print(f"detections: expected {told['detection']:.1%}, measured {alarm[~benign].mean():.1%}")
+print(f"90 % interval {low:.1%} to {high:.1%}, measured {measured.false_alarm.share:.1%}")
+print(f"detections: expected {told['detection']:.1%}, measured {measured.detection.share:.1%}")
 
 display = RocForecastDisplay.from_estimator(model, X[test], y[test])
 display.ax_.axvline(0.05, color="0.5", linestyle="--")

@@ -15,29 +15,39 @@ array(['bike', 'mug'], dtype='<U4')
 
 from ._classifier import MultiTaskClassifier
 from ._displays import (
+    EvaluationDisplay,
     ForecastDisplay,
     LearningCurveForecastDisplay,
     RocForecastDisplay,
     TaskRelatednessDisplay,
     TaskValueDisplay,
 )
-from ._forecast import Forecast, LearningCurve, TaskValues
+from ._evaluation import Evaluation, evaluate
+from ._forecast import Compared, Forecast, Foretold, LearningCurve, LeftOut, TaskValues
 from ._foretask import __version__
 from ._functions import forecast, learning_curve_forecast, task_values
 from ._statistics import Statistics
+from ._study import Study
 
 __all__ = [
+    "Compared",
+    "Evaluation",
+    "EvaluationDisplay",
     "Forecast",
     "ForecastDisplay",
+    "Foretold",
     "LearningCurve",
     "LearningCurveForecastDisplay",
+    "LeftOut",
     "MultiTaskClassifier",
     "RocForecastDisplay",
     "Statistics",
+    "Study",
     "TaskRelatednessDisplay",
     "TaskValueDisplay",
     "TaskValues",
     "__version__",
+    "evaluate",
     "forecast",
     "learning_curve_forecast",
     "task_values",

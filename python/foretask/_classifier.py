@@ -15,10 +15,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _foretask
-from ._choices import choose
-from ._data import TABLE, Names, columns_of, dense, encode, name_of, named, one_per_row, split_column
+from ._choices import Choices, Labels, Rule, Scale, Tail, Theory, Ties
+from ._data import (
+    TABLE,
+    Names,
+    columns_of,
+    dense,
+    encode,
+    name_of,
+    named,
+    one_per_row,
+    reordered,
+    split_column,
+)
 from ._forecast import Forecast
-from ._problem import LabelledRows, Problem, targets_of
+from ._problem import LabelledRows, Problem, choices_for
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -47,12 +58,13 @@ class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
     rule : {"auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"}, \
 default="auto"
         How scores become a class. "auto" averages all ways to share and to label.
-    labels : {"auto", "optimal", "searched", "classical", "alone", "pooled"}, default="auto"
+    labels : {"auto", "optimal", "classical", "alone", "pooled"}, default="auto"
         The label values to train with: "classical" the same in every task, "alone" the target only,
         "pooled" the same in every task and one set of weights for all (``gamma`` is taken for 0).
-    theory : {"auto", "isotropic", "spherical", "pooled", "general", "ledoit-wolf", "sample", \
+    theory : {"auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", \
 "leave-one-out"}, default="auto"
-        Where the forecast comes from. "auto" is leave-one-out, whatever the law of the features.
+        Where the forecast comes from. "auto" is leave-one-out, whatever the law of the features;
+        "common" is the theory of one covariance shape that all classes have in common.
     lam : float, default=None
         How strongly tasks share; chosen in closed form by default. Needs ``gamma``.
     gamma : float, dict or array-like of shape (n_tasks,), default=None
@@ -94,7 +106,8 @@ default="auto"
 
     See Also
     --------
-    foretask.forecast : The forecast alone, without training.
+    foretask.Study : Forecast, learning curve, value of each source and classifier from one fit.
+    foretask.evaluate : The error measured on labelled data, next to the forecast.
 
     Notes
     -----
@@ -126,18 +139,18 @@ default="auto"
         self,
         target: Any = None,
         *,
-        rule: str = "auto",
-        labels: str = "auto",
-        theory: str = "auto",
+        rule: Rule = "auto",
+        labels: Labels = "auto",
+        theory: Theory = "auto",
         lam: float | None = None,
         gamma: Any = None,
         priors: Any = "observed",
         costs: Any = None,
         null_class: Any = None,
         false_alarm: float | None = None,
-        tail: str = "auto",
-        scale: str = "auto",
-        ties: str = "margins",
+        tail: Tail = "auto",
+        scale: Scale = "auto",
+        ties: Ties = "margins",
         seed: int = 0,
     ) -> None:
         self.target = target
@@ -212,19 +225,21 @@ default="auto"
         self : MultiTaskClassifier
             The fitted classifier.
         """
-        raw = statistics._filled()
+        choices, tasks, classes = self._planned(statistics)
+        study = _foretask.Study.of_statistics(statistics._filled(), choices)
+        return self._keep(tasks, classes, study.models(), study.relatedness())
+
+    def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
+        """Check the parameters against the tasks and classes of statistics."""
         tasks = statistics._task_names()
-        found = {name: classes for name, classes, _ in raw.tasks}
+        found = {name: classes for name, classes, _ in statistics._filled().tasks}
         classes = named(sorted({name for names in found.values() for name in names}))
-        targets = targets_of(self.target, tasks, found)
-        own = named(sorted({name for target in targets for name in found[target]}))
-        choices = choose(self.get_params(deep=False), self.target, tasks, own)
-        models, relatedness = _foretask.fit_statistics(raw, choices)
+        choices = choices_for(self.get_params(deep=False), self.target, tasks, classes, found)
         self.n_features_in_ = statistics.n_features
         for stale in ("feature_names_in_", "task_column_"):
             if hasattr(self, stale):
                 delattr(self, stale)
-        return self._keep(tasks, classes, models, relatedness)
+        return choices, tasks, classes
 
     def _problem(
         self,
@@ -279,14 +294,13 @@ default="auto"
         self.models_ = {tasks.label(tasks.names[code]): by_name[tasks.names[code]] for code in targets}
         if relatedness is not None:
             places = [name for name, _, _ in models[0].tasks]
-            order = [places.index(name) for name in tasks.names]
-            self.relatedness_ = relatedness[np.ix_(order, order)]
+            self.relatedness_ = reordered(relatedness, places, tasks)
         return self
 
     # What was learned
 
     def _each(self, of: Callable[[Any], Any]) -> Any:
-        """Return something of the only model, or of all by task."""
+        """Return something of the only model, or of each by task."""
         check_is_fitted(self)
         if len(self.models_) == 1:
             return of(next(iter(self.models_.values())))
@@ -295,12 +309,11 @@ default="auto"
     @property
     def forecast_(self) -> Any:
         """Forecast of the target; a dict by task if there are several."""
+        return self._each(self._forecast_of)
 
-        def of(model: Any) -> Forecast:
-            task = self._tasks.label(model.target)
-            return Forecast(model.forecast, task, model.classes, self._classes, model.threshold)
-
-        return self._each(of)
+    def _forecast_of(self, model: Any) -> Forecast:
+        task = self._tasks.label(model.target)
+        return Forecast(model.forecast, task, model.classes, self._classes, model.threshold)
 
     @property
     def coupling_(self) -> Any:
@@ -372,12 +385,7 @@ default="auto"
                 raise ValueError("give task or sample_domain, not both")
             task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
         everything = slice(None)
-        if task is None:
-            if len(self.models_) > 1:
-                known = ", ".join(repr(name) for name in self._by_name)
-                raise ValueError(f"there are several targets; give task, one of: {known}")
-            return X, [(next(iter(self.models_.values())), everything)]
-        if isinstance(task, str) or np.ndim(task) == 0:
+        if task is None or isinstance(task, str) or np.ndim(task) == 0:
             return X, [(self._model_of(task), everything)]
         names, codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
         models = [self._model_of(label) for label in names.labels]
@@ -386,10 +394,16 @@ default="auto"
         return X, [(model, np.flatnonzero(codes == code)) for code, model in enumerate(models)]
 
     def _model_of(self, task: Any) -> Any:
+        """Return the model of a target; None stands for the only one."""
+        check_is_fitted(self)
+        known = ", ".join(repr(name) for name in self._by_name)
+        if task is None:
+            if len(self.models_) > 1:
+                raise ValueError(f"there are several targets; give task, one of: {known}")
+            return next(iter(self.models_.values()))
         name = name_of(task)
         if name in self._by_name:
             return self._by_name[name]
-        known = ", ".join(repr(name) for name in self._by_name)
         if name in self._tasks.names:
             raise ValueError(
                 f"task {name!r} was a source; predictions are for: {known} (fit with target=None to "
@@ -420,7 +434,7 @@ default="auto"
         X, parts = self._rows(X, task, None)
         if len(parts) != 1:
             raise ValueError("give the one task that the picture is of")
-        model = parts[0][0]
+        model, _ = parts[0]
         truth = one_per_row("y", y, X.shape[0])
         codes = np.array(
             [model.classes.index(self._classes.find(label, "class")) for label in truth],
@@ -454,7 +468,7 @@ default="auto"
         predicted = np.empty(X.shape[0], dtype=self.classes_.dtype)
         for model, rows in parts:
             codes = self._classes.index(model.classes)
-            predicted[rows] = self.classes_[codes[model.predict(_part(X, rows))]]
+            predicted[rows] = self.classes_[codes[model.predict(part_of(X, rows))]]
         return predicted
 
     def predict_proba(self, X: Any, task: Any = None, sample_domain: Any = None) -> NDArray[Any]:
@@ -462,11 +476,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features.
-        task : object or array-like of shape (n_samples,), default=None
-            As in :meth:`predict`.
-        sample_domain : array-like of shape (n_samples,), default=None
+        X, task, sample_domain
             As in :meth:`predict`.
 
         Returns
@@ -479,7 +489,7 @@ default="auto"
         for model, rows in parts:
             codes = self._classes.index(model.classes)
             found = np.zeros((len(probabilities[rows]), len(self.classes_)))
-            found[:, codes] = model.probabilities(_part(X, rows))
+            found[:, codes] = model.probabilities(part_of(X, rows))
             probabilities[rows] = found
         return probabilities
 
@@ -488,11 +498,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features.
-        task : object or array-like of shape (n_samples,), default=None
-            As in :meth:`predict`.
-        sample_domain : array-like of shape (n_samples,), default=None
+        X, task, sample_domain
             As in :meth:`predict`.
 
         Returns
@@ -505,7 +511,7 @@ default="auto"
         width = 1 if len(self.classes_) == 2 else len(self.classes_)
         decision = np.empty((X.shape[0], width))
         for model, rows in parts:
-            decision[rows] = self._oriented(model, model.margins(_part(X, rows)), self._classes)
+            decision[rows] = self._oriented(model, model.margins(part_of(X, rows)), self._classes)
         return decision[:, 0] if width == 1 else decision
 
     def score(
@@ -520,16 +526,12 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features.
+        X, task, sample_domain
+            As in :meth:`predict`.
         y : array-like of shape (n_samples,)
             True classes.
-        task : object or array-like of shape (n_samples,), default=None
-            As in :meth:`predict`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
-        sample_domain : array-like of shape (n_samples,), default=None
-            As in :meth:`predict`.
 
         Returns
         -------
@@ -541,15 +543,6 @@ default="auto"
 
     # Files
 
-    def _only_model(self, task: Any) -> Any:
-        check_is_fitted(self)
-        if task is not None:
-            return self._model_of(task)
-        if len(self.models_) > 1:
-            known = ", ".join(repr(name) for name in self._by_name)
-            raise ValueError(f"there are several targets; give task, one of: {known}")
-        return next(iter(self.models_.values()))
-
     def save(self, path: str | PathLike[str], task: Any = None) -> None:
         """Write the model of a target to a file that the command line reads too.
 
@@ -560,7 +553,7 @@ default="auto"
         task : object, default=None
             Which target; may be left out if there is one.
         """
-        self._only_model(task).save(path)
+        self._model_of(task).save(path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> MultiTaskClassifier:
@@ -576,7 +569,11 @@ default="auto"
         MultiTaskClassifier
             Fitted. Classes and tasks that are all whole numbers become integers.
         """
-        model = _foretask.Model.load(path)
+        return cls._of_model(_foretask.Model.load(path))
+
+    @classmethod
+    def _of_model(cls, model: _foretask.Model) -> MultiTaskClassifier:
+        """Return a classifier of one trained model."""
         tasks = named([name for name, _, _ in model.tasks])
         classes = named(model.classes)
         target = tasks.label(model.target)
@@ -602,7 +599,7 @@ default="auto"
         bytes
             The ONNX file.
         """
-        content: bytes = self._only_model(task).to_onnx()
+        content: bytes = self._model_of(task).to_onnx()
         if path is not None:
             with open(path, "wb") as file:
                 file.write(content)
@@ -615,9 +612,10 @@ def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
         weight=candidate["weight"],
         lam=candidate["coupling"]["lambda"],
         gamma=dict(zip(tasks, gamma, strict=True)),
-        labels=candidate["family"].lower(),
+        labels=candidate["family"],
     )
 
 
-def _part(X: NDArray[Any], rows: Any) -> NDArray[Any]:
+def part_of(X: NDArray[Any], rows: Any) -> NDArray[Any]:
+    """Return some rows of a table, in one piece."""
     return X if isinstance(rows, slice) else np.ascontiguousarray(X[rows])

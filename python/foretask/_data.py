@@ -163,3 +163,9 @@ def one_per_row(what: str, values: Any, rows: int) -> NDArray[Any]:
     if values.shape not in ((rows,), (rows, 1)):
         raise ValueError(f"{what} must have one value per row of X ({rows}); got shape {values.shape}")
     return values.ravel()
+
+
+def reordered(matrix: NDArray[np.float64], places: list[str], tasks: Names) -> NDArray[np.float64]:
+    """Return a matrix over tasks, which come as in ``places``, in our order."""
+    order = [places.index(name) for name in tasks.names]
+    return matrix[np.ix_(order, order)]

@@ -9,16 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._choices import Labels, Rule, Source
 from ._data import Names
 from ._foretask import Forecast as RawForecast
-
-SOURCES = {
-    "leave-one-out": "leave-one-out",
-    "isotropic": "isotropic theory",
-    "spherical": "spherical theory",
-    "pooled": "pooled-covariance theory",
-    "general": "general-covariance theory",
-}
 
 
 class Forecast:
@@ -37,8 +30,8 @@ class Forecast:
         Expected share of wrong decisions.
     interval : tuple of float
         90 % interval for the error of this very rule on endless new data.
-    source : str
-        What it was computed from: leave-one-out, or a theory.
+    source : {"leave-one-out", "isotropic", "spherical", "common", "general"}
+        What it was computed from: samples left out, or a theory.
     class_errors : ndarray of shape (n_classes,)
         Expected share of wrong decisions in each class.
     confusion : ndarray of shape (n_classes, n_classes)
@@ -49,7 +42,7 @@ class Forecast:
         Expected cost of a decision.
     n_samples : int
         Target samples it rests on.
-    test : dict or None
+    alarm : dict or None
         With a false-alarm rate: the rate asked for, the rate and the detections expected, each with its
         interval.
     reliability : list of dict
@@ -57,8 +50,8 @@ class Forecast:
         and share that is ``right``, in bins.
     threshold : float or None
         For two classes, the score above which ``classes[1]`` is chosen.
-    notes : list of str
-        What to know before trusting it.
+    notes : list of dict
+        What to know before trusting it: the ``kind`` of the note, its numbers, and the ``text``.
 
     Examples
     --------
@@ -84,17 +77,17 @@ class Forecast:
         report = json.loads(raw.to_json())
         self.error: float = report["error"]
         self.interval: tuple[float, float] = tuple(report["interval"])
-        self.source: str = SOURCES[report["source"]]
+        self.source: Source = report["source"]
         self.class_errors = np.array(report["class_errors"])[order]
         self.confusion = np.array(report["confusion"])[np.ix_(order, order)]
         self.priors = np.array(report["priors"])[order]
         self.cost: float = report["cost"]
         self.n_samples: int = report["samples"]
-        self.test: dict[str, Any] | None = report["test"]
-        if self.test is not None:
-            self.test["null"] = classes.labels[codes[self.test["null"]]]
+        self.alarm: dict[str, Any] | None = report["alarm"]
+        if self.alarm is not None:
+            self.alarm["null"] = classes.label(names[self.alarm["null"]])
         self.reliability: list[dict[str, float]] = report["reliability"]
-        self.notes: list[str] = report["notes"]
+        self.notes: list[dict[str, Any]] = report["notes"]
         self.threshold = None if threshold is None else self._sign * threshold
 
     def density(self, scores: ArrayLike) -> NDArray[np.float64]:
@@ -221,3 +214,63 @@ class TaskValues:
     def gain(self) -> NDArray[np.float64]:
         """How much each source lowers the expected error."""
         return self.error_without - self.error
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A rule and what it is expected to do.
+
+    Attributes
+    ----------
+    rule : str
+        The rule.
+    labels : str
+        Its labels.
+    forecast : Forecast
+        What it is expected to do.
+    """
+
+    rule: Rule
+    labels: Labels
+    forecast: Forecast
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """A theory and the error it foretells.
+
+    Attributes
+    ----------
+    source : str
+        The theory.
+    error : float
+        The error.
+    """
+
+    source: Source
+    error: float
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What the target's training samples are taken for by rules that they had no say in.
+
+    Attributes
+    ----------
+    task : object
+        The target.
+    classes : ndarray of shape (n_classes,)
+        Its classes.
+    rows : ndarray of shape (n_samples,) or None
+        Which row of the training data each sample is; None if these were statistics.
+    truth : ndarray of shape (n_samples,)
+        The class of each sample.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Of the classes, where these occur with the priors of use.
+    """
+
+    task: Any
+    classes: NDArray[Any]
+    rows: NDArray[np.int64] | None
+    truth: NDArray[Any]
+    probabilities: NDArray[np.float64]

@@ -1,45 +1,21 @@
-"""Foretelling without training."""
+"""Foretelling without training: one question to a :class:`foretask.Study` each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from . import _foretask
-from ._classifier import MultiTaskClassifier
 from ._forecast import Forecast, LearningCurve, TaskValues
-
-#: Labels added where nothing is said, as on the command line.
-ADDED = (0, 5, 10, 20, 50, 100)
+from ._study import ADDED, Study
 
 
-def forecast(
-    X: Any,
-    y: Any,
-    task: Any = None,
-    *,
-    target: Any = None,
-    sample_weight: Any = None,
-    **choices: Any,
-) -> Forecast | dict[Any, Forecast]:
+def forecast(X: Any, y: Any, task: Any = None, **settings: Any) -> Forecast | dict[Any, Forecast]:
     """Foretell the test error of a classifier without training it.
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Features.
-    y : array-like of shape (n_samples,)
-        Classes.
-    task : array-like of shape (n_samples,) or str, default=None
-        The task of each row, or the column of the data frame ``X`` that holds it.
-    target : object, default=None
-        The task to decide for; all of them by default.
-    sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts.
-    **choices
-        Further parameters of :class:`MultiTaskClassifier`.
+    X, y, task, **settings
+        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
 
     Returns
     -------
@@ -55,45 +31,20 @@ def forecast(
     >>> 0.02 < expected.error < 0.12
     True
     """
-    model = MultiTaskClassifier(target=target, **choices)
-    problem = model._problem(X, y, task, sample_weight)
-    told = _foretask.forecast(problem.samples, problem.choices)
-    return problem.by_target(
-        {
-            name: Forecast(raw, problem.tasks.label(name), names, problem.classes, threshold)
-            for name, names, threshold, raw in told
-        }
-    )
+    return Study(X, y, task, **settings).forecast()
 
 
 def learning_curve_forecast(
-    X: Any,
-    y: Any,
-    task: Any = None,
-    *,
-    target: Any = None,
-    added: Sequence[int] = ADDED,
-    sample_weight: Any = None,
-    **choices: Any,
+    X: Any, y: Any, task: Any = None, *, added: Sequence[int] = ADDED, **settings: Any
 ) -> LearningCurve | dict[Any, LearningCurve]:
     """Foretell the error with more labels in the target.
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Features.
-    y : array-like of shape (n_samples,)
-        Classes.
-    task : array-like of shape (n_samples,) or str, default=None
-        The task of each row, or the column of the data frame ``X`` that holds it.
-    target : object, default=None
-        The task to decide for; all of them by default.
+    X, y, task, **settings
+        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
     added : sequence of int, default=(0, 5, 10, 20, 50, 100)
         Labels to add to each class of the target.
-    sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts.
-    **choices
-        Further parameters of :class:`MultiTaskClassifier`.
 
     Returns
     -------
@@ -109,59 +60,21 @@ def learning_curve_forecast(
     >>> bool(curve.error[1] < curve.error[0])
     True
     """
-    counts = np.atleast_1d(np.asarray(added))
-    if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any():
-        raise ValueError("added must hold whole numbers of labels, zero or more")
-    model = MultiTaskClassifier(target=target, **choices)
-    if model.false_alarm is not None:
-        raise ValueError(
-            "a learning curve speaks of the fewest mistakes; leave null_class and false_alarm out"
-        )
-    problem = model._problem(X, y, task, sample_weight)
-    told = _foretask.learning_curve(problem.samples, problem.choices, counts.tolist())
-    return problem.by_target(
-        {
-            name: LearningCurve(
-                task=problem.tasks.label(name),
-                added=np.array([added for added, _, _ in points], dtype=np.int64),
-                error=np.array([error for _, error, _ in points]),
-                interval=np.array([interval for _, _, interval in points]).reshape(-1, 2),
-            )
-            for name, points in told
-        }
-    )
+    return Study(X, y, task, **settings).learning_curve(added)
 
 
-def task_values(
-    X: Any,
-    y: Any,
-    task: Any = None,
-    *,
-    target: Any = None,
-    sample_weight: Any = None,
-    **choices: Any,
-) -> TaskValues | dict[Any, TaskValues]:
+def task_values(X: Any, y: Any, task: Any = None, **settings: Any) -> TaskValues | dict[Any, TaskValues]:
     """Foretell the error without each source.
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Features.
-    y : array-like of shape (n_samples,)
-        Classes.
-    task : array-like of shape (n_samples,) or str
-        The task of each row, or the column of the data frame ``X`` that holds it.
-    target : object, default=None
-        The task to decide for; all of them by default.
-    sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts.
-    **choices
-        Further parameters of :class:`MultiTaskClassifier`.
+    X, y, task, **settings
+        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
 
     Returns
     -------
-    TaskValues or dict
-        By task if there are several targets.
+    TaskValues, or dict of them by task
+        Which has no sources if there is one task only.
 
     Examples
     --------
@@ -174,19 +87,4 @@ def task_values(
     >>> task_values(X[rows], y[rows], task, target="few").sources
     array(['many'], dtype='<U4')
     """
-    model = MultiTaskClassifier(target=target, **choices)
-    problem = model._problem(X, y, task, sample_weight)
-    told = _foretask.source_values(problem.samples, problem.choices)
-    return problem.by_target(
-        {
-            name: TaskValues(
-                task=problem.tasks.label(name),
-                error=error,
-                interval=(interval[0], interval[1]),
-                sources=np.array([problem.tasks.label(source) for source, _, _ in values]),
-                error_without=np.array([without for _, without, _ in values]),
-                interval_without=np.array([ends for _, _, ends in values]).reshape(-1, 2),
-            )
-            for name, error, interval, values in told
-        }
-    )
+    return Study(X, y, task, **settings).task_values()

@@ -25,12 +25,6 @@ class Problem:
     tasks: Names
     classes: Names
 
-    def by_target(self, found: dict[str, Any]) -> Any:
-        """Return the only result, or all by task."""
-        if len(found) == 1:
-            return next(iter(found.values()))
-        return {self.tasks.label(name): value for name, value in found.items()}
-
 
 @dataclass(frozen=True)
 class LabelledRows:
@@ -76,7 +70,6 @@ class LabelledRows:
         cells = np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1)
         for task_code, class_code in cells.T:
             found[tasks.names[task_code]].append(classes.names[class_code])
-        own = {name for task in targets_of(target, tasks, found) for name in found[task]}
         return Problem(
             samples=Samples(
                 table=dense(self.X),
@@ -86,10 +79,18 @@ class LabelledRows:
                 class_names=classes.names,
                 times=times,
             ),
-            choices=choose(params, target, tasks, classes.restricted(own)),
+            choices=choices_for(params, target, tasks, classes, found),
             tasks=tasks,
             classes=classes,
         )
+
+
+def choices_for(
+    params: Mapping[str, Any], target: Any, tasks: Names, classes: Names, found: dict[str, list[str]]
+) -> Choices:
+    """Check the parameters; ``found`` are the classes of each task."""
+    own = {name for task in targets_of(target, tasks, found) for name in found[task]}
+    return choose(params, target, tasks, classes.restricted(own))
 
 
 def targets_of(target: Any, tasks: Names, classes: dict[str, list[str]]) -> list[str]:

@@ -10,7 +10,19 @@ from numpy.typing import NDArray
 from sklearn.utils import check_X_y
 
 from . import _foretask
-from ._data import ONLY_TASK, TABLE, Names, Samples, dense, encode, labels_of, name_of, named, one_per_row
+from ._data import (
+    ONLY_TASK,
+    TABLE,
+    Names,
+    Samples,
+    dense,
+    encode,
+    labels_of,
+    name_of,
+    named,
+    one_per_row,
+    reordered,
+)
 
 
 class Statistics:
@@ -166,9 +178,7 @@ class Statistics:
     def relatedness(self) -> NDArray[np.float64]:
         """Return how alike the tasks are (n_tasks by n_tasks, in the order of ``tasks``)."""
         raw = self._filled()
-        names = [name for name, _, _ in raw.tasks]
-        order = [names.index(name) for name in self._task_names().names]
-        return raw.relatedness()[np.ix_(order, order)]
+        return reordered(raw.relatedness(), [name for name, _, _ in raw.tasks], self._task_names())
 
     def __reduce__(self) -> Any:
         return (Statistics.from_bytes, (self.to_bytes(),))

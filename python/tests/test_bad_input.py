@@ -76,7 +76,7 @@ def test_labels_and_tasks(two_tasks):
         ({"null_class": "mug", "false_alarm": 1.5}, "between 0 and 1"),
         ({"null_class": "cup", "false_alarm": 0.1}, "no class 'cup'"),
         ({"null_class": "mug", "false_alarm": 0.1, "rule": "bayes"}, "leave the rule at auto"),
-        ({"labels": "searched"}, "one-hot"),
+        ({"labels": "searched"}, "labels must be one of"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"seed": 0.5}, "seed must be a whole number"),
         ({"scale": "max"}, "scale must be one of"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import draw
 
-from foretask import MultiTaskClassifier, learning_curve_forecast, task_values
+from foretask import MultiTaskClassifier, Study, evaluate
 
 CLI = os.environ.get("FORETASK_CLI")
 pytestmark = pytest.mark.skipif(not CLI, reason="FORETASK_CLI does not name the foretask binary")
@@ -28,8 +28,8 @@ PROBLEMS = {
     "single precision": (draw(4), {}, []),
     "theory": (
         draw(5),
-        {"theory": "pooled", "labels": "optimal"},
-        ["--theory", "pooled", "--labels", "optimal"],
+        {"theory": "common", "labels": "optimal"},
+        ["--theory", "common", "--labels", "optimal"],
     ),
     "rule": (
         draw(6, classes=("a", "b", "c")),
@@ -93,13 +93,34 @@ def test_details_of_a_forecast_agree(tmp_path):
     X, y, task = draw(0)
     data = tmp_path / "data.npz"
     np.savez(data, X=X, y=y, task=task)
-    report = json.loads(run("forecast", data, "--target", "webcam", "--json", "--added", "10,50"))
-    curve = learning_curve_forecast(X, y, task, target="webcam", added=[10, 50])
+    report = json.loads(
+        run("forecast", data, "--target", "webcam", "--json", "--compare", "--added", "10,50")
+    )
+    study = Study(X, y, task, target="webcam")
+    curve = study.learning_curve([10, 50])
     assert [point["error"] for point in report["learning_curve"]] == list(curve.error)
-    values = task_values(X, y, task, target="webcam")
+    values = study.task_values()
     assert [value["error_without"] for value in report["sources"]] == list(values.error_without)
-    model = MultiTaskClassifier(target="webcam").fit(X, y, task)
-    assert abs(report["relatedness"]["amazon"] - model.relatedness_[0, 1]) < 1e-12
+    assert abs(report["relatedness"]["amazon"] - study.relatedness()[0, 1]) < 1e-12
+    assert report["forecast"]["source"] == study.forecast().source
+    rules = [(one["rule"], one["labels"], one["forecast"]["error"]) for one in report["compare"]["rules"]]
+    assert rules == [(one.rule, one.labels, one.forecast.error) for one in study.compare()]
+    theories = [(one["source"], one["error"]) for one in report["theories"] if not one["chosen"]]
+    assert theories == [(one.source, one.error) for one in study.theories()]
+
+
+def test_both_measure_the_same(tmp_path):
+    X, y, task = draw(0, few=40)
+    model = MultiTaskClassifier(target="webcam", null_class="bike", false_alarm=0.2).fit(X, y, task)
+    model.save(tmp_path / "m.safetensors")
+    X, y, task = draw(0, few=60, many=4)
+    np.savez(tmp_path / "test.npz", X=X, y=y, task=task)
+    report = json.loads(run("evaluate", tmp_path / "m.safetensors", tmp_path / "test.npz", "--json"))
+    own = task == "webcam"
+    measured = evaluate(model, X[own], y[own])
+    theirs = report["measured"]
+    assert theirs["error"] == measured.error and theirs["interval"] == list(measured.interval)
+    assert theirs["alarm"]["detection"]["share"] == measured.alarm.detection.share
 
 
 def test_names_of_features_travel(tmp_path):

@@ -119,7 +119,7 @@ def test_a_false_alarm_rate_is_held():
     X, y = gaussian(0, 300)
     X_test, y_test = gaussian(1002, 5000)
     model = MultiTaskClassifier(null_class=0, false_alarm=0.05).fit(X, y)
-    told = model.forecast_.test
+    told = model.forecast_.alarm
     alarms = model.predict(X_test) == 1
     assert told["null"] == 0 and told["requested"] == 0.05
     low, high = told["false_alarm_interval"]
@@ -175,9 +175,9 @@ def test_statistics_train_what_rows_train(p):
 def test_statistics_without_rows_train_by_theory():
     X, y, task = draw(2, p=10)
     statistics = Statistics().add(X, y, task)
-    by_theory = MultiTaskClassifier(target="webcam", theory="pooled")
+    by_theory = MultiTaskClassifier(target="webcam", theory="common")
     trained = by_theory.fit_from_statistics(statistics)
-    direct = MultiTaskClassifier(target="webcam", theory="pooled").fit(X, y, task)
+    direct = MultiTaskClassifier(target="webcam", theory="common").fit(X, y, task)
     np.testing.assert_allclose(trained.coef_, direct.coef_, rtol=1e-7, atol=1e-10)
 
 

@@ -14,7 +14,7 @@ PROGRAM = """
     import numpy as np
     from foretask import MultiTaskClassifier
 
-    n, p = 1_000_000, 40
+    n, p = 400_000, 40
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p), dtype=np.{dtype})
     X = np.{order}(X)

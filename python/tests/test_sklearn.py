@@ -113,7 +113,7 @@ def test_decisions_probabilities_and_classes_agree(three_classes, two_tasks, rul
 @pytest.mark.parametrize("rule", ["auto", "one-hot", "bayes"])
 def test_coefficients_make_the_decision(three_classes, two_tasks, rule):
     for X, y, task in (three_classes, two_tasks):
-        model = MultiTaskClassifier(target="webcam", rule=rule, theory="pooled").fit(X, y, task)
+        model = MultiTaskClassifier(target="webcam", rule=rule, theory="common").fit(X, y, task)
         made = X @ model.coef_.T + model.intercept_
         decision = model.decision_function(X)
         np.testing.assert_allclose(made.reshape(decision.shape), decision, rtol=1e-9, atol=1e-9)

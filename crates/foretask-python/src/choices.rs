@@ -1,32 +1,36 @@
-//! The words of the Python parameters, as settings of the library.
+//! The Python parameters, as settings of the library. Which words there are is the library's to say.
 
 use std::collections::HashMap;
 
 use foretask::{
     Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
+    Word,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::{Error as WordError, StrDeserializer};
+
+/// Every option that takes one of a list of words, with the words.
+#[pyfunction]
+pub fn vocabulary() -> Vec<(&'static str, Vec<&'static str>)> {
+    foretask::vocabulary()
+}
 
 /// The attributes of `foretask._choices.Choices`.
 #[derive(FromPyObject)]
-pub struct Choices {
+pub struct Choices<'py> {
     target: Option<String>,
-    rule: String,
-    labels: String,
-    ties: String,
-    theory: String,
-    scale: String,
+    rule: Bound<'py, PyAny>,
+    labels: Bound<'py, PyAny>,
+    ties: Bound<'py, PyAny>,
+    theory: Bound<'py, PyAny>,
+    scale: Bound<'py, PyAny>,
     lam: Option<f64>,
     gamma: Option<Gamma>,
     priors: Priors,
     costs: Vec<(String, f64)>,
     null_class: Option<String>,
     false_alarm: Option<f64>,
-    tail: String,
+    tail: Bound<'py, PyAny>,
     seed: u64,
 }
 
@@ -42,9 +46,10 @@ enum Priors {
     ByClass(Vec<(String, f64)>),
 }
 
-impl Choices {
+impl Choices<'_> {
     /// What they mean to the library; `gamma` by task becomes a list once the tasks are known.
     pub fn settings(&self) -> PyResult<Chosen> {
+        let tail = word::<Tail>(&self.tail)?;
         let settings = Settings {
             target: self.target.clone(),
             coupling: match (self.lam, &self.gamma) {
@@ -52,11 +57,11 @@ impl Choices {
                 (Some(lam), Some(Gamma::ByTask(_))) => Some((lam, Vec::new())),
                 _ => None,
             },
-            rule: word::<RuleName>("rule", &self.rule)?,
-            labels: word::<Labels>("labels", &self.labels)?,
-            ties: word::<Ties>("ties", &self.ties)?,
-            evidence: word::<Evidence>("theory", &self.theory)?,
-            scaling: word::<Scaling>("scale", &self.scale)?,
+            rule: word::<RuleName>(&self.rule)?,
+            labels: word::<Labels>(&self.labels)?,
+            ties: word::<Ties>(&self.ties)?,
+            evidence: word::<Evidence>(&self.theory)?,
+            scaling: word::<Scaling>(&self.scale)?,
             prior: match &self.priors {
                 Priors::Word(word) if word == "equal" => Prior::Equal,
                 Priors::Word(_) => Prior::Observed,
@@ -67,7 +72,7 @@ impl Choices {
                 (Some(null), Some(rate)) => Some(FalseAlarm {
                     null: null.clone(),
                     rate,
-                    tail: word::<Tail>("tail", &self.tail)?,
+                    tail,
                 }),
                 _ => None,
             },
@@ -113,7 +118,20 @@ impl Chosen {
     }
 }
 
-fn word<'de, T: Deserialize<'de>>(what: &str, text: &'de str) -> PyResult<T> {
-    let text: StrDeserializer<'de, WordError> = text.into_deserializer();
-    T::deserialize(text).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
+/// What a word stands for, or an error that lists the words.
+fn word<W: Word>(given: &Bound<'_, PyAny>) -> PyResult<W> {
+    let text = given.extract::<String>().ok();
+    if let Some(known) = text.and_then(|text| W::from_word(&text)) {
+        return Ok(known);
+    }
+    let words: Vec<String> = W::ALL
+        .iter()
+        .map(|known| format!("'{}'", known.word))
+        .collect();
+    Err(PyValueError::new_err(format!(
+        "{} must be one of {}; got {}",
+        W::OPTION,
+        words.join(", "),
+        given.repr()?
+    )))
 }

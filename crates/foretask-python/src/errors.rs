@@ -28,3 +28,8 @@ pub fn exception(error: Error) -> PyErr {
         error => PyValueError::new_err(error.to_string()),
     }
 }
+
+/// A report as JSON.
+pub fn json(report: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(report).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -6,6 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::errors::json;
+
 /// What a rule is expected to do.
 #[pyclass(frozen, module = "foretask._foretask")]
 pub struct Forecast(pub foretask::Forecast);
@@ -14,7 +16,7 @@ pub struct Forecast(pub foretask::Forecast);
 impl Forecast {
     /// Everything in it, as JSON.
     fn to_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0).map_err(|error| PyValueError::new_err(error.to_string()))
+        json(&self.0)
     }
 
     /// What `to_json` wrote.

@@ -20,13 +20,15 @@ use pyo3::prelude::*;
 mod _foretask {
     use super::*;
     #[pymodule_export]
+    use crate::choices::vocabulary;
+    #[pymodule_export]
     use crate::forecast::Forecast;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::statistics::Statistics;
     #[pymodule_export]
-    use crate::studies::{fit, fit_statistics, forecast, learning_curve, source_values};
+    use crate::studies::{Study, fit};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
 use crate::arrays::{Table, array};
-use crate::errors::{exception, run};
+use crate::errors::{exception, json, run};
 use crate::forecast::Forecast;
-use crate::samples::whole;
+use crate::samples::{TaskCounts, names, tasks_of, whole};
 
 /// A trained decision for one task.
 #[pyclass(frozen, module = "foretask._foretask")]
@@ -77,11 +77,8 @@ impl Model {
 
     /// Name, classes and counts of every task.
     #[getter]
-    fn tasks(&self) -> Vec<(String, Vec<String>, Vec<usize>)> {
-        let tasks = self.0.tasks().iter();
-        tasks
-            .map(|task| (task.name.clone(), task.classes.clone(), task.counts.clone()))
-            .collect()
+    fn tasks(&self) -> Vec<TaskCounts> {
+        tasks_of(self.0.tasks())
     }
 
     /// The number of features.
@@ -99,8 +96,7 @@ impl Model {
     /// How its scores are made, as JSON.
     #[getter]
     fn rule(&self) -> PyResult<String> {
-        serde_json::to_string(self.0.rule())
-            .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+        json(self.0.rule())
     }
 
     /// What it is expected to do.
@@ -168,5 +164,17 @@ impl Model {
             Ok(self.0.foretold_scores(&self.0.scores(rows)?, &truth))
         })?;
         Ok(scores.into_pyarray(py))
+    }
+
+    /// What it did on rows of known classes, next to what was foretold, as JSON.
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Table<'py>,
+        class_codes: PyReadonlyArray1<'py, i64>,
+        class_names: Vec<String>,
+    ) -> PyResult<String> {
+        let (rows, classes) = (rows.rows()?, names(&class_codes, &class_names)?);
+        json(&run(py, || foretask::evaluate(&self.0, rows, &classes))?)
     }
 }

@@ -1,6 +1,6 @@
 //! Training data as the Python side hands it over: codes and their names instead of a name per row.
 
-use foretask::{Rows, Tasks};
+use foretask::{Rows, Task, Tasks};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -52,7 +52,8 @@ impl<'a> Named<'a> {
     }
 }
 
-fn names<'a>(codes: &PyReadonlyArray1<'_, i64>, names: &'a [String]) -> PyResult<Vec<&'a str>> {
+/// The name of each code.
+pub fn names<'a>(codes: &PyReadonlyArray1<'_, i64>, names: &'a [String]) -> PyResult<Vec<&'a str>> {
     let name = |code: usize| names.get(code).map(String::as_str);
     let named: Option<Vec<&str>> = whole(codes)?.into_iter().map(name).collect();
     named.ok_or_else(|| PyValueError::new_err("a code has no name"))
@@ -63,4 +64,15 @@ pub fn whole(codes: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
     let codes = codes.as_array();
     let whole: Result<Vec<usize>, _> = codes.iter().map(|&code| usize::try_from(code)).collect();
     whole.map_err(|_| PyValueError::new_err("a code is negative"))
+}
+
+/// A task's name, its classes and their counts.
+pub type TaskCounts = (String, Vec<String>, Vec<usize>);
+
+/// Name, classes and counts of every task.
+pub fn tasks_of(tasks: &[Task]) -> Vec<TaskCounts> {
+    let tasks = tasks.iter();
+    tasks
+        .map(|task| (task.name.clone(), task.classes.clone(), task.counts.clone()))
+        .collect()
 }

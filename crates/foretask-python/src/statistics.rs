@@ -7,7 +7,7 @@ use foretask::Scaling;
 use numpy::PyArray2;
 
 use crate::errors::{exception, run};
-use crate::samples::Samples;
+use crate::samples::{Samples, TaskCounts, tasks_of};
 use crate::studies::table;
 
 /// What training needs to know of the rows.
@@ -63,11 +63,8 @@ impl Statistics {
 
     /// Name, classes and counts of every task.
     #[getter]
-    fn tasks(&self) -> Vec<(String, Vec<String>, Vec<usize>)> {
-        let tasks = self.0.cells().tasks().iter();
-        tasks
-            .map(|task| (task.name.clone(), task.classes.clone(), task.counts.clone()))
-            .collect()
+    fn tasks(&self) -> Vec<TaskCounts> {
+        tasks_of(self.0.cells().tasks())
     }
 
     /// How alike the tasks are.

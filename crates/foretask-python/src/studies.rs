@@ -1,138 +1,224 @@
-//! Fitting and foretelling. Each call groups the data, studies every target and returns what was asked for.
+//! Fitting and foretelling: data become one study per target, and everything is asked of these.
 
-use foretask::{Statistics, Study};
+use foretask::{LeftOut, Scaling, Statistics, Word};
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 
+use crate::arrays::array;
 use crate::choices::{Choices, Chosen};
 use crate::errors::run;
 use crate::forecast::Forecast;
 use crate::model::Model;
-use crate::samples::Samples;
+use crate::samples::{Samples, TaskCounts, tasks_of};
 
 /// One model per target, and the likeness of all tasks.
 type Fitted<'py> = (Vec<Model>, Bound<'py, PyArray2<f64>>);
 
-/// Trains on rows.
+/// Trains on rows, which are not copied: nothing of them outlives the call.
 #[pyfunction]
-pub fn fit<'py>(py: Python<'py>, samples: Samples<'py>, choices: Choices) -> PyResult<Fitted<'py>> {
-    let (named, chosen) = (samples.named()?, choices.settings()?);
-    let (models, likeness) = run(py, || trained(Statistics::of(&named.tasks()?), &chosen))?;
-    Ok((models, table(py, &likeness)))
-}
-
-/// Trains on statistics.
-#[pyfunction]
-pub fn fit_statistics<'py>(
+pub fn fit<'py>(
     py: Python<'py>,
-    statistics: &Bound<'py, crate::statistics::Statistics>,
-    choices: Choices,
+    samples: Samples<'py>,
+    choices: Choices<'py>,
 ) -> PyResult<Fitted<'py>> {
-    let chosen = choices.settings()?;
-    let statistics = statistics.try_borrow()?.0.clone();
-    let (models, likeness) = run(py, || trained(statistics, &chosen))?;
+    let (named, chosen) = (samples.named()?, choices.settings()?);
+    let (models, likeness) = run(py, || {
+        let statistics = Statistics::of(&named.tasks()?);
+        let likeness = foretask::relatedness(&statistics, chosen.scaling());
+        Ok((models(&targets(statistics, &chosen)?)?, likeness))
+    })?;
     Ok((models, table(py, &likeness)))
 }
 
-type Likeness = Vec<Vec<Option<f64>>>;
-
-fn trained(
-    statistics: Statistics<'_>,
-    chosen: &Chosen,
-) -> foretask::Result<(Vec<Model>, Likeness)> {
-    let likeness = foretask::relatedness(&statistics, chosen.scaling());
-    let models = targets(statistics, chosen)?
-        .iter()
-        .map(|study| study.model().map(Model))
-        .collect::<foretask::Result<_>>()?;
-    Ok((models, likeness))
+/// A study of every target, which owns its rows: what is asked later needs them.
+#[pyclass(frozen, module = "foretask._foretask")]
+pub struct Study {
+    statistics: Statistics<'static>,
+    scaling: Scaling,
+    studies: Vec<foretask::Study<'static>>,
 }
 
-/// NaN where classes do not correspond.
-pub fn table<'py>(py: Python<'py>, likeness: &Likeness) -> Bound<'py, PyArray2<f64>> {
-    let shape = (likeness.len(), likeness.len());
-    Array2::from_shape_fn(shape, |(i, j)| likeness[i][j].unwrap_or(f64::NAN)).into_pyarray(py)
+/// An expected error and its interval.
+type Expected = (f64, [f64; 2]);
+
+/// The classes of a target, the threshold and the forecast.
+type Foretold = (Vec<String>, Option<f64>, Forecast);
+
+/// The class of each sample left out, and the probabilities of the classes.
+type Samplewise<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>);
+
+#[pymethods]
+impl Study {
+    /// Of rows, which are copied.
+    #[classmethod]
+    fn of_rows(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        samples: Samples<'_>,
+        choices: Choices<'_>,
+    ) -> PyResult<Self> {
+        let (named, chosen) = (samples.named()?, choices.settings()?);
+        run(py, || {
+            let tasks = named.tasks()?;
+            // The union with nothing has the same numbers, and rows of its own.
+            let mut statistics = Statistics::new(tasks.features()).keeping_all_rows();
+            statistics.merge(Statistics::of(&tasks))?;
+            Self::new(statistics, &chosen)
+        })
+    }
+
+    /// Of statistics; the rows that they keep are shared.
+    #[classmethod]
+    fn of_statistics(
+        _: &Bound<'_, PyType>,
+        py: Python<'_>,
+        statistics: &Bound<'_, crate::statistics::Statistics>,
+        choices: Choices<'_>,
+    ) -> PyResult<Self> {
+        let chosen = choices.settings()?;
+        let statistics = statistics.try_borrow()?.0.clone();
+        run(py, || Self::new(statistics, &chosen))
+    }
+
+    /// Name, classes and counts of every task.
+    #[getter]
+    fn tasks(&self) -> Vec<TaskCounts> {
+        tasks_of(self.statistics.cells().tasks())
+    }
+
+    /// The targets, in the order of all answers.
+    #[getter]
+    fn targets(&self) -> Vec<String> {
+        self.studies.iter().map(target_of).collect()
+    }
+
+    /// What is expected of each target; nothing is trained.
+    fn forecasts(&self, py: Python<'_>) -> PyResult<Vec<Foretold>> {
+        self.each(py, |study| {
+            Ok((
+                study.cells().tasks()[study.target()].classes.clone(),
+                study.rule().threshold,
+                Forecast(study.forecast().clone()),
+            ))
+        })
+    }
+
+    /// The expected error with more labels in each target.
+    fn learning_curves(
+        &self,
+        py: Python<'_>,
+        added: Vec<usize>,
+    ) -> PyResult<Vec<Vec<(usize, Expected)>>> {
+        self.each(py, |study| {
+            let points = study.learning_curve(&added)?.into_iter();
+            Ok(points
+                .map(|point| (point.added, (point.error, point.interval)))
+                .collect())
+        })
+    }
+
+    /// The expected error of each target without each source.
+    fn source_values(&self, py: Python<'_>) -> PyResult<Vec<Vec<(String, Expected)>>> {
+        self.each(py, |study| {
+            let values = study.source_values(&|_| {})?.into_iter();
+            Ok(values
+                .map(|value| (value.task, (value.error_without, value.interval)))
+                .collect())
+        })
+    }
+
+    /// The rule of each target, then all rules by name: rule, labels and forecast.
+    fn compare(&self, py: Python<'_>) -> PyResult<Vec<Vec<(String, String, Forecast)>>> {
+        self.each(py, |study| {
+            let compared = study.compare(&|_| {})?.into_iter();
+            Ok(compared
+                .map(|one| {
+                    let (rule, labels) = (one.rule.to_string(), one.labels.to_string());
+                    (rule, labels, Forecast(one.forecast))
+                })
+                .collect())
+        })
+    }
+
+    /// The error that each theory foretells for each target.
+    fn theories(&self, py: Python<'_>) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
+        self.each(py, |study| {
+            let foretold = study.theories()?.into_iter();
+            Ok(foretold
+                .map(|one| (one.provenance.word(), one.error))
+                .collect())
+        })
+    }
+
+    /// What the samples of each target are taken for when they are left out; None from a theory.
+    fn left_out<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Samplewise<'py>>>> {
+        let arrays = |left_out: LeftOut| {
+            let class: Vec<i64> = left_out.class.iter().map(|&class| class as i64).collect();
+            (class.into_pyarray(py), array(py, &left_out.probabilities))
+        };
+        let found = self.each(py, |study| Ok(study.left_out()))?;
+        Ok(found.into_iter().map(|one| one.map(arrays)).collect())
+    }
+
+    /// How alike all tasks are.
+    fn relatedness<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let likeness = run(py, || {
+            Ok(foretask::relatedness(&self.statistics, self.scaling))
+        })?;
+        Ok(table(py, &likeness))
+    }
+
+    /// The trained model of each target.
+    fn models(&self, py: Python<'_>) -> PyResult<Vec<Model>> {
+        run(py, || models(&self.studies))
+    }
 }
 
-/// A target, its classes, the threshold and the forecast.
-type Foretold = (String, Vec<String>, Option<f64>, Forecast);
+impl Study {
+    fn new(statistics: Statistics<'static>, chosen: &Chosen) -> foretask::Result<Self> {
+        Ok(Self {
+            studies: targets(statistics.clone(), chosen)?,
+            statistics,
+            scaling: chosen.scaling(),
+        })
+    }
 
-/// What is expected of each target; nothing is trained.
-#[pyfunction]
-pub fn forecast(py: Python<'_>, samples: Samples<'_>, choices: Choices) -> PyResult<Vec<Foretold>> {
-    studied(py, &samples, &choices, |study| {
-        let target = &study.cells().tasks()[study.target()];
-        Ok((
-            target.name.clone(),
-            target.classes.clone(),
-            study.rule().threshold,
-            Forecast(study.forecast().clone()),
-        ))
-    })
-}
-
-/// Labels added, expected error and its interval.
-type Point = (usize, f64, [f64; 2]);
-
-/// The expected error with more labels in the target.
-#[pyfunction]
-pub fn learning_curve(
-    py: Python<'_>,
-    samples: Samples<'_>,
-    choices: Choices,
-    added: Vec<usize>,
-) -> PyResult<Vec<(String, Vec<Point>)>> {
-    studied(py, &samples, &choices, |study| {
-        let points = study.learning_curve(&added)?.into_iter();
-        let points = points.map(|point| (point.added, point.error, point.interval));
-        Ok((target_of(study), points.collect()))
-    })
-}
-
-/// Source, expected error without it and its interval.
-type Value = (String, f64, [f64; 2]);
-
-/// A target, its expected error with all sources and the interval, and the values of the sources.
-type Values = (String, f64, [f64; 2], Vec<Value>);
-
-/// The expected error with all sources, and without each.
-#[pyfunction]
-pub fn source_values(
-    py: Python<'_>,
-    samples: Samples<'_>,
-    choices: Choices,
-) -> PyResult<Vec<Values>> {
-    studied(py, &samples, &choices, |study| {
-        let values = study.source_values(&|_| {})?.into_iter();
-        let values = values.map(|value| (value.task, value.error_without, value.interval));
-        let all = study.forecast();
-        Ok((target_of(study), all.error, all.interval, values.collect()))
-    })
-}
-
-fn target_of(study: &Study<'_>) -> String {
-    study.cells().tasks()[study.target()].name.clone()
-}
-
-fn studied<T: Send>(
-    py: Python<'_>,
-    samples: &Samples<'_>,
-    choices: &Choices,
-    each: impl Fn(&Study<'_>) -> foretask::Result<T> + Send,
-) -> PyResult<Vec<T>> {
-    let (named, chosen) = (samples.named()?, choices.settings()?);
-    run(py, || {
-        let studies = targets(Statistics::of(&named.tasks()?), &chosen)?;
-        studies.iter().map(each).collect()
-    })
+    fn each<T: Send>(
+        &self,
+        py: Python<'_>,
+        of: impl Fn(&foretask::Study<'static>) -> foretask::Result<T> + Send,
+    ) -> PyResult<Vec<T>> {
+        run(py, || self.studies.iter().map(of).collect())
+    }
 }
 
 /// The study of the target, or of every task that has classes to tell apart.
-fn targets<'a>(statistics: Statistics<'a>, chosen: &Chosen) -> foretask::Result<Vec<Study<'a>>> {
+fn targets<'a>(
+    statistics: Statistics<'a>,
+    chosen: &Chosen,
+) -> foretask::Result<Vec<foretask::Study<'a>>> {
     let settings = chosen.of(statistics.cells())?;
     match settings.target {
-        Some(_) => Ok(vec![Study::new(statistics, &settings)?]),
-        None => Study::all(statistics, &settings, &|_| {}),
+        Some(_) => Ok(vec![foretask::Study::new(statistics, &settings)?]),
+        None => foretask::Study::all(statistics, &settings, &|_| {}),
     }
+}
+
+fn models(studies: &[foretask::Study<'_>]) -> foretask::Result<Vec<Model>> {
+    studies
+        .iter()
+        .map(|study| study.model().map(Model))
+        .collect()
+}
+
+fn target_of(study: &foretask::Study<'_>) -> String {
+    study.cells().tasks()[study.target()].name.clone()
+}
+
+/// NaN where classes do not correspond.
+pub fn table<'py>(py: Python<'py>, likeness: &[Vec<Option<f64>>]) -> Bound<'py, PyArray2<f64>> {
+    let shape = (likeness.len(), likeness.len());
+    Array2::from_shape_fn(shape, |(i, j)| likeness[i][j].unwrap_or(f64::NAN)).into_pyarray(py)
 }

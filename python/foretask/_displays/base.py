@@ -1,19 +1,21 @@
-"""What the pictures share."""
+"""What the pictures share: axes, and the ways to come by the data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._classifier import MultiTaskClassifier
+from .._evaluation import evaluate
 from .._forecast import Forecast
+from .._study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from .._classifier import MultiTaskClassifier
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 #: Points of a curve: one for every two pixels or so.
@@ -26,7 +28,21 @@ class Display:
     ax_: Axes
     figure_: Figure
 
-    def _on(self, ax: Axes | None) -> Axes:
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where; a new figure by default.
+        **options
+            Of the picture, as far as its class names any.
+
+        Returns
+        -------
+        display
+            Itself.
+        """
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
@@ -34,32 +50,183 @@ class Display:
         if ax is None:
             _, ax = plt.subplots()
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
-        return ax
+        self._draw(ax, **options)
+        return self
+
+    def _draw(self, ax: Axes, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError
 
 
-def only(found: Any) -> Any:
-    """Return the result of the one target that a picture is of."""
-    if isinstance(found, dict):
-        known = ", ".join(repr(task) for task in found)
+class StudyDisplay(Display):
+    """A picture of an answer of a :class:`foretask.Study`."""
+
+    @classmethod
+    def from_study(cls, study: Study, *args: Any, **kwargs: Any) -> Self:
+        """Draw an answer of a study."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        *,
+        target: Any = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Study training data, and draw.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes.
+        task : array-like of shape (n_samples,) or str, default=None
+            The task of each row.
+        target : object, default=None
+            The task to decide for; needed if there are several.
+        ax : matplotlib Axes, default=None
+            Where; a new figure by default.
+        **options
+            Further parameters of :class:`foretask.Study` and of :meth:`from_study`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        known = {"sample_weight", *MultiTaskClassifier._get_param_names()}
+        settings = {name: options.pop(name) for name in known & options.keys()}
+        return cls.from_study(Study(X, y, task, target=target, **settings), ax=ax, **options)
+
+
+class ExpectedDisplay(StudyDisplay):
+    """A picture of a forecast, with measured scores if there are any."""
+
+    @classmethod
+    def _of(
+        cls,
+        told: Forecast,
+        scores: NDArray[Any] | None = None,
+        truth: NDArray[Any] | None = None,
+        error: float | None = None,
+    ) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def from_study(cls, study: Study, *, target: Any = None, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the forecast of a study.
+
+        Parameters
+        ----------
+        study : Study
+            The study.
+        target : object, default=None
+            Which target; needed if there are several.
+        ax : matplotlib Axes, default=None
+            Where; a new figure by default.
+        **kwargs
+            Passed on to :meth:`plot`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        return cls._of(only(study.forecast(), target)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: MultiTaskClassifier,
+        X: Any = None,
+        y: Any = None,
+        task: Any = None,
+        *,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the forecast of a fitted classifier, with test data if there are any.
+
+        Parameters
+        ----------
+        estimator : MultiTaskClassifier
+            A fitted classifier.
+        X : array-like of shape (n_samples, n_features), default=None
+            Test features.
+        y : array-like of shape (n_samples,), default=None
+            Test classes.
+        task : object, default=None
+            The target; needed if there are several.
+        ax : matplotlib Axes, default=None
+            Where; a new figure by default.
+        **kwargs
+            Passed on to :meth:`plot`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        check_is_fitted(estimator)
+        if X is None or y is None:
+            told = estimator._forecast_of(estimator._model_of(task))
+            return cls._of(told).plot(ax, **kwargs)
+        scores, truth = estimator._foretold_scores(X, y, task)
+        measured = only(evaluate(estimator, X, y, task))
+        return cls._of(measured.forecast, scores, truth, measured.error).plot(ax, **kwargs)
+
+
+class TrainingDisplay(StudyDisplay):
+    """A picture that needs the training data, fitted or not."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: MultiTaskClassifier,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        *,
+        target: Any = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw it for a classifier (fitted or not) and its training data.
+
+        Parameters
+        ----------
+        estimator : MultiTaskClassifier
+            Whose parameters are used.
+        X, y, task, ax
+            As in :meth:`from_data`.
+        target : object, default=None
+            The task to decide for; that of the estimator by default.
+        **kwargs
+            Passed on to :meth:`from_study`.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
+        params = estimator.get_params(deep=False)
+        if target is not None:
+            params["target"] = target
+        return cls.from_data(X, y, task, ax=ax, **params, **kwargs)
+
+
+def only(found: Any, target: Any = None) -> Any:
+    """Return the answer for the one target that a picture is of."""
+    by_task = found if isinstance(found, dict) else {found.task: found}
+    if target is None and len(by_task) == 1:
+        return next(iter(by_task.values()))
+    known = ", ".join(repr(task) for task in by_task)
+    if target is None:
         raise ValueError(f"there are several targets; give target, one of: {known}")
-    return found
-
-
-def forecast_of(estimator: MultiTaskClassifier, task: Any) -> Forecast:
-    check_is_fitted(estimator)
-    told = estimator.forecast_
-    if isinstance(told, dict):
-        if task is None or np.ndim(task) > 0:
-            known = ", ".join(repr(name) for name in told)
-            raise ValueError(f"there are several targets; give task, one of: {known}")
-        estimator._model_of(task)
-        return next(found for name, found in told.items() if name == task)
-    return told
-
-
-def with_target(estimator: MultiTaskClassifier, target: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator, for another target if one is named."""
-    params = estimator.get_params(deep=False)
-    if target is not None:
-        params["target"] = target
-    return params
+    if target not in by_task:
+        raise ValueError(f"there is no target {target!r}; known: {known}")
+    return by_task[target]

@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._forecast import Forecast
-from .._functions import forecast
-from .base import POINTS, Display, forecast_of, only
+from .base import POINTS, ExpectedDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Self
 
-    from .._classifier import MultiTaskClassifier
 
-
-class ForecastDisplay(Display):
+class ForecastDisplay(ExpectedDisplay):
     """Expected densities of the scores over the histogram of measured ones.
 
     Parameters
@@ -31,12 +29,15 @@ class ForecastDisplay(Display):
     measured_error : float, default=None
         The error measured on them.
 
+    Other Parameters
+    ----------------
+    bins : int or sequence, default=40
+        Of :meth:`plot`: bins of the histograms.
+
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes and Figure
+        What it was drawn on.
     lines_ : list of matplotlib Line2D
         One curve per class.
 
@@ -63,22 +64,7 @@ class ForecastDisplay(Display):
         self.truth = truth
         self.measured_error = measured_error
 
-    def plot(self, ax: Axes | None = None, *, bins: Any = 40) -> ForecastDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        bins : int or sequence, default=40
-            Bins of the histograms.
-
-        Returns
-        -------
-        ForecastDisplay
-            Itself.
-        """
-        ax = self._on(ax)
+    def _draw(self, ax: Axes, *, bins: Any = 40) -> None:
         told = self.forecast
         low, high = told.score_range()
         if self.scores is not None and self.scores.size:
@@ -113,79 +99,13 @@ class ForecastDisplay(Display):
         axis = f"score, large for {told.classes[1]}" if two else "right class less best other"
         ax.set(title=title, xlabel=axis, ylabel="density")
         ax.legend()
-        return self
 
     @classmethod
-    def from_estimator(
+    def _of(
         cls,
-        estimator: MultiTaskClassifier,
-        X: Any = None,
-        y: Any = None,
-        task: Any = None,
-        *,
-        ax: Axes | None = None,
-        **kwargs: Any,
-    ) -> ForecastDisplay:
-        """Draw the forecast of a fitted classifier, over test data if there are any.
-
-        Parameters
-        ----------
-        estimator : MultiTaskClassifier
-            A fitted classifier.
-        X : array-like of shape (n_samples, n_features), default=None
-            Test features.
-        y : array-like of shape (n_samples,), default=None
-            Test classes.
-        task : object, default=None
-            The target; needed if there are several.
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        **kwargs
-            Passed on to :meth:`plot`.
-
-        Returns
-        -------
-        ForecastDisplay
-            The display.
-        """
-        told = forecast_of(estimator, task)
-        if X is None or y is None:
-            return cls(told).plot(ax, **kwargs)
-        scores, truth = estimator._foretold_scores(X, y, task)
-        error = 1.0 - estimator.score(X, y, task=task)
-        return cls(told, scores, truth, error).plot(ax, **kwargs)
-
-    @classmethod
-    def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        task: Any = None,
-        *,
-        target: Any = None,
-        ax: Axes | None = None,
-        **choices: Any,
-    ) -> ForecastDisplay:
-        """Draw the forecast for training data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes.
-        task : array-like of shape (n_samples,) or str, default=None
-            The task of each row.
-        target : object, default=None
-            The task to decide for.
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        **choices
-            Further parameters of :class:`foretask.MultiTaskClassifier`.
-
-        Returns
-        -------
-        ForecastDisplay
-            The display.
-        """
-        return cls(only(forecast(X, y, task, target=target, **choices))).plot(ax)
+        told: Forecast,
+        scores: NDArray[np.float64] | None = None,
+        truth: NDArray[Any] | None = None,
+        error: float | None = None,
+    ) -> Self:
+        return cls(told, scores, truth, error)

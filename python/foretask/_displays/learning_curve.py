@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._forecast import LearningCurve
-from .._functions import ADDED, learning_curve_forecast
-from .base import Display, only, with_target
+from .._study import ADDED, Study
+from .base import TrainingDisplay, only
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Self
 
-    from .._classifier import MultiTaskClassifier
 
-
-class LearningCurveForecastDisplay(Display):
+class LearningCurveForecastDisplay(TrainingDisplay):
     """Expected error against added labels.
 
     Parameters
@@ -24,10 +24,8 @@ class LearningCurveForecastDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes and Figure
+        What it was drawn on.
     line_ : matplotlib Line2D
         The expected error.
 
@@ -36,7 +34,7 @@ class LearningCurveForecastDisplay(Display):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from foretask import LearningCurveForecastDisplay
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = LearningCurveForecastDisplay.from_data(X[:60], y[:60])
+    >>> display = LearningCurveForecastDisplay.from_data(X[:60], y[:60], added=[0, 20])
     >>> display.ax_.get_ylabel()
     'expected error'
     """
@@ -44,20 +42,7 @@ class LearningCurveForecastDisplay(Display):
     def __init__(self, curve: LearningCurve) -> None:
         self.curve = curve
 
-    def plot(self, ax: Axes | None = None) -> LearningCurveForecastDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-
-        Returns
-        -------
-        LearningCurveForecastDisplay
-            Itself.
-        """
-        ax = self._on(ax)
+    def _draw(self, ax: Axes) -> None:
         curve = self.curve
         (self.line_,) = ax.plot(curve.added, curve.error, marker="o", label="forecast")
         ax.fill_between(
@@ -71,34 +56,24 @@ class LearningCurveForecastDisplay(Display):
         ax.set(xlabel="labels added to each class", ylabel="expected error")
         ax.set_ylim(bottom=0.0)
         ax.legend()
-        return self
 
     @classmethod
-    def from_estimator(
+    def from_study(
         cls,
-        estimator: MultiTaskClassifier,
-        X: Any,
-        y: Any,
-        task: Any = None,
+        study: Study,
         *,
         target: Any = None,
-        added: Any = ADDED,
+        added: Sequence[int] = ADDED,
         ax: Axes | None = None,
-    ) -> LearningCurveForecastDisplay:
-        """Draw the curve of a classifier (fitted or not) for its training data.
+    ) -> Self:
+        """Draw the curve of a study.
 
         Parameters
         ----------
-        estimator : MultiTaskClassifier
-            Whose parameters are used.
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training classes.
-        task : array-like of shape (n_samples,) or str, default=None
-            The task of each row.
+        study : Study
+            The study.
         target : object, default=None
-            The task to decide for; that of the estimator by default.
+            Which target; needed if there are several.
         added : sequence of int, default=(0, 5, 10, 20, 50, 100)
             Labels to add to each class.
         ax : matplotlib Axes, default=None
@@ -109,44 +84,4 @@ class LearningCurveForecastDisplay(Display):
         LearningCurveForecastDisplay
             The display.
         """
-        params = with_target(estimator, target)
-        return cls.from_data(X, y, task, added=added, ax=ax, **params)
-
-    @classmethod
-    def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        task: Any = None,
-        *,
-        target: Any = None,
-        added: Any = ADDED,
-        ax: Axes | None = None,
-        **choices: Any,
-    ) -> LearningCurveForecastDisplay:
-        """Draw the curve for training data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes.
-        task : array-like of shape (n_samples,) or str, default=None
-            The task of each row.
-        target : object, default=None
-            The task to decide for.
-        added : sequence of int, default=(0, 5, 10, 20, 50, 100)
-            Labels to add to each class.
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        **choices
-            Further parameters of :class:`foretask.MultiTaskClassifier`.
-
-        Returns
-        -------
-        LearningCurveForecastDisplay
-            The display.
-        """
-        curve = learning_curve_forecast(X, y, task, target=target, added=added, **choices)
-        return cls(only(curve)).plot(ax)
+        return cls(only(study.learning_curve(added), target)).plot(ax)

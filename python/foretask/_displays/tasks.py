@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._classifier import MultiTaskClassifier
 from .._forecast import TaskValues
-from .._functions import task_values
 from .._statistics import Statistics
-from .base import Display, only, with_target
+from .._study import Study
+from .base import Display, TrainingDisplay, only
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Self
 
-    from .._classifier import MultiTaskClassifier
 
-
-class TaskValueDisplay(Display):
+class TaskValueDisplay(TrainingDisplay):
     """Expected error without each source.
 
     Parameters
@@ -29,29 +29,14 @@ class TaskValueDisplay(Display):
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes and Figure
+        What it was drawn on.
     """
 
     def __init__(self, values: TaskValues) -> None:
         self.values = values
 
-    def plot(self, ax: Axes | None = None) -> TaskValueDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-
-        Returns
-        -------
-        TaskValueDisplay
-            Itself.
-        """
-        ax = self._on(ax)
+    def _draw(self, ax: Axes) -> None:
         values = self.values
         order = np.argsort(values.error_without)
         place = np.arange(len(order))
@@ -63,33 +48,17 @@ class TaskValueDisplay(Display):
         ax.set_yticks(place, [f"without {values.sources[i]}" for i in order])
         ax.set_xlabel(f"expected error of {values.task}")
         ax.legend(loc="lower right")
-        return self
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: MultiTaskClassifier,
-        X: Any,
-        y: Any,
-        task: Any = None,
-        *,
-        target: Any = None,
-        ax: Axes | None = None,
-    ) -> TaskValueDisplay:
-        """Draw the values for a classifier (fitted or not) and its training data.
+    def from_study(cls, study: Study, *, target: Any = None, ax: Axes | None = None) -> Self:
+        """Draw the values of the sources in a study.
 
         Parameters
         ----------
-        estimator : MultiTaskClassifier
-            Whose parameters are used.
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training classes.
-        task : array-like of shape (n_samples,) or str
-            The task of each row.
+        study : Study
+            The study.
         target : object, default=None
-            The task to decide for; that of the estimator by default.
+            Which target; needed if there are several.
         ax : matplotlib Axes, default=None
             Where; a new figure by default.
 
@@ -98,42 +67,7 @@ class TaskValueDisplay(Display):
         TaskValueDisplay
             The display.
         """
-        return cls.from_data(X, y, task, ax=ax, **with_target(estimator, target))
-
-    @classmethod
-    def from_data(
-        cls,
-        X: Any,
-        y: Any,
-        task: Any = None,
-        *,
-        target: Any = None,
-        ax: Axes | None = None,
-        **choices: Any,
-    ) -> TaskValueDisplay:
-        """Draw the values for training data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes.
-        task : array-like of shape (n_samples,) or str
-            The task of each row.
-        target : object, default=None
-            The task to decide for.
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        **choices
-            Further parameters of :class:`foretask.MultiTaskClassifier`.
-
-        Returns
-        -------
-        TaskValueDisplay
-            The display.
-        """
-        return cls(only(task_values(X, y, task, target=target, **choices))).plot(ax)
+        return cls(only(study.task_values(), target)).plot(ax)
 
 
 class TaskRelatednessDisplay(Display):
@@ -146,12 +80,15 @@ class TaskRelatednessDisplay(Display):
     relatedness : ndarray of shape (n_tasks, n_tasks)
         From -1 (opposed) over 0 (unrelated) to 1 (the same); NaN where classes do not correspond.
 
+    Other Parameters
+    ----------------
+    colorbar : bool, default=True
+        Of :meth:`plot`: whether to draw the scale of colours.
+
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes and Figure
+        What it was drawn on.
     im_ : matplotlib AxesImage
         The matrix.
     """
@@ -160,22 +97,7 @@ class TaskRelatednessDisplay(Display):
         self.tasks = tasks
         self.relatedness = relatedness
 
-    def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> TaskRelatednessDisplay:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        colorbar : bool, default=True
-            Whether to draw the scale of colours.
-
-        Returns
-        -------
-        TaskRelatednessDisplay
-            Itself.
-        """
-        ax = self._on(ax)
+    def _draw(self, ax: Axes, *, colorbar: bool = True) -> None:
         self.im_ = ax.imshow(self.relatedness, vmin=-1.0, vmax=1.0, cmap="RdBu")
         place = np.arange(len(self.tasks))
         names = [str(task) for task in self.tasks]
@@ -187,12 +109,9 @@ class TaskRelatednessDisplay(Display):
             ax.text(j, i, text, ha="center", va="center", color="white" if dark else "black")
         if colorbar:
             self.figure_.colorbar(self.im_, ax=ax, label="likeness of the class differences")
-        return self
 
     @classmethod
-    def from_estimator(
-        cls, estimator: MultiTaskClassifier, *, ax: Axes | None = None, **kwargs: Any
-    ) -> TaskRelatednessDisplay:
+    def from_estimator(cls, estimator: MultiTaskClassifier, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the matrix of a fitted classifier.
 
         Parameters
@@ -215,9 +134,25 @@ class TaskRelatednessDisplay(Display):
         return cls(estimator.tasks_, estimator.relatedness_).plot(ax, **kwargs)
 
     @classmethod
-    def from_data(
-        cls, X: Any, y: Any, task: Any, *, ax: Axes | None = None, **kwargs: Any
-    ) -> TaskRelatednessDisplay:
+    def from_study(cls, study: Study, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the matrix of a study.
+
+        Parameters
+        ----------
+        study : Study
+            The study.
+        ax, **kwargs
+            As in :meth:`from_estimator`.
+
+        Returns
+        -------
+        TaskRelatednessDisplay
+            The display.
+        """
+        return cls(study.tasks, study.relatedness()).plot(ax, **kwargs)
+
+    @classmethod
+    def from_data(cls, X: Any, y: Any, task: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the matrix for training data.
 
         Parameters
@@ -226,12 +161,10 @@ class TaskRelatednessDisplay(Display):
             Features.
         y : array-like of shape (n_samples,)
             Classes.
-        task : array-like of shape (n_samples,) or str
+        task : object or array-like of shape (n_samples,)
             The task of each row.
-        ax : matplotlib Axes, default=None
-            Where; a new figure by default.
-        **kwargs
-            Passed on to :meth:`plot`.
+        ax, **kwargs
+            As in :meth:`from_estimator`.
 
         Returns
         -------

@@ -1,0 +1,319 @@
+"""One fit, many answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _foretask
+from ._classifier import MultiTaskClassifier
+from ._data import Names, Samples, reordered
+from ._forecast import Compared, Forecast, Foretold, LearningCurve, LeftOut, TaskValues
+
+if TYPE_CHECKING:
+    from ._statistics import Statistics
+
+#: Labels added where nothing is said, as on the command line.
+ADDED = (0, 5, 10, 20, 50, 100)
+
+Answer = TypeVar("Answer")
+
+
+class Study:
+    """Training data that were grouped and fitted once, for everything that is asked of them.
+
+    Every answer is that of the one target, or a dict by task if there are several.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        Classes. Sources may have classes of their own.
+    task : array-like of shape (n_samples,) or str, default=None
+        The task of each row, or the column of the data frame ``X`` that holds it; one task by default.
+    target : object, default=None
+        The task to decide for; by default every task that has two classes or more.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row counts: whole numbers.
+    **settings
+        Further parameters of :class:`MultiTaskClassifier`.
+
+    Attributes
+    ----------
+    tasks : ndarray of shape (n_tasks,)
+        All tasks.
+    targets : ndarray of shape (n_targets,)
+        The tasks to decide for.
+
+    See Also
+    --------
+    MultiTaskClassifier : Where only the classifier is wanted; it copies no rows.
+
+    Notes
+    -----
+    A study keeps a copy of the rows in double precision, 8 n p bytes, so that the answers stay what they
+    are if ``X`` changes; beside it p² numbers for each task that has as many rows as features, and the
+    fits of each target. The interpreter is free for other threads while it computes. A study is not
+    pickled; its answers are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from foretask import Study
+    >>> X, y = load_digits(return_X_y=True)
+    >>> rows = np.flatnonzero(np.isin(y, [3, 8]))[:120]
+    >>> task = np.where(np.arange(120) < 100, "many", "few")
+    >>> study = Study(X[rows], y[rows], task, target="few")
+    >>> study.forecast().source
+    'leave-one-out'
+    >>> bool(study.learning_curve([0, 50]).error[0] == study.forecast().error)
+    True
+    >>> study.task_values().sources
+    array(['many'], dtype='<U4')
+    >>> study.classifier().predict(X[rows[:2]])
+    array([3, 8])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        task: Any = None,
+        *,
+        target: Any = None,
+        sample_weight: Any = None,
+        **settings: Any,
+    ) -> None:
+        estimator = MultiTaskClassifier(target=target, **settings)
+        problem = estimator._problem(X, y, task, sample_weight)
+        raw = _foretask.Study.of_rows(problem.samples, problem.choices)
+        self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
+
+    @classmethod
+    def from_statistics(cls, statistics: Statistics, *, target: Any = None, **settings: Any) -> Study:
+        """Study statistics instead of rows.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Of all rows. What needs rows that are not kept is an error.
+        target : object, default=None
+            The task to decide for; by default every task that has two classes or more.
+        **settings
+            Further parameters of :class:`MultiTaskClassifier`.
+
+        Returns
+        -------
+        Study
+            Which shares the rows that the statistics keep.
+        """
+        study = cls.__new__(cls)
+        estimator = MultiTaskClassifier(target=target, **settings)
+        choices, tasks, classes = estimator._planned(statistics)
+        raw = _foretask.Study.of_statistics(statistics._filled(), choices)
+        study._keep(estimator, raw, tasks, classes, None)
+        return study
+
+    def _keep(
+        self,
+        estimator: MultiTaskClassifier,
+        raw: _foretask.Study,
+        tasks: Names,
+        classes: Names,
+        rows: dict[tuple[str, str], NDArray[np.int64]] | None,
+    ) -> None:
+        self._estimator, self._raw, self._rows = estimator, raw, rows
+        self._tasks, self._classes = tasks, classes
+        self.tasks = tasks.labels
+        self.targets = tasks.restricted(raw.targets).labels
+
+    def _by_target(self, answers: dict[str, Answer]) -> Answer | dict[Any, Answer]:
+        """Return the only answer, or all by task."""
+        if len(answers) == 1:
+            return next(iter(answers.values()))
+        return {self._tasks.label(name): answer for name, answer in answers.items()}
+
+    def _forecasts(self) -> dict[str, Forecast]:
+        told = zip(self._raw.targets, self._raw.forecasts(), strict=True)
+        return {name: self._told(raw, name, names, threshold) for name, (names, threshold, raw) in told}
+
+    def _told(
+        self, raw: _foretask.Forecast, target: str, names: list[str], threshold: float | None
+    ) -> Forecast:
+        return Forecast(raw, self._tasks.label(target), names, self._classes, threshold)
+
+    def forecast(self) -> Forecast | dict[Any, Forecast]:
+        """Return what to expect on new data.
+
+        Returns
+        -------
+        Forecast or dict
+            By task if there are several targets.
+        """
+        return self._by_target(self._forecasts())
+
+    def learning_curve(self, added: Sequence[int] = ADDED) -> LearningCurve | dict[Any, LearningCurve]:
+        """Foretell the error with more labels in the target.
+
+        Parameters
+        ----------
+        added : sequence of int, default=(0, 5, 10, 20, 50, 100)
+            Labels to add to each class of the target.
+
+        Returns
+        -------
+        LearningCurve or dict
+            By task if there are several targets.
+        """
+        counts = np.atleast_1d(np.asarray(added))
+        if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any():
+            raise ValueError("added must hold whole numbers of labels, zero or more")
+        if self._estimator.false_alarm is not None:
+            raise ValueError(
+                "a learning curve speaks of the fewest mistakes; leave null_class and false_alarm out"
+            )
+        curves = self._raw.learning_curves(counts.tolist())
+        return self._by_target(
+            {
+                name: LearningCurve(
+                    task=self._tasks.label(name),
+                    added=np.array([added for added, _ in points], dtype=np.int64),
+                    error=np.array([error for _, (error, _) in points]),
+                    interval=_intervals(points),
+                )
+                for name, points in zip(self._raw.targets, curves, strict=True)
+            }
+        )
+
+    def task_values(self) -> TaskValues | dict[Any, TaskValues]:
+        """Foretell the error without each source.
+
+        Returns
+        -------
+        TaskValues or dict
+            By task if there are several targets.
+        """
+        found = zip(self._forecasts().items(), self._raw.source_values(), strict=True)
+        return self._by_target(
+            {
+                name: TaskValues(
+                    task=told.task,
+                    error=told.error,
+                    interval=told.interval,
+                    sources=np.array([self._tasks.label(source) for source, _ in values]),
+                    error_without=np.array([error for _, (error, _) in values]),
+                    interval_without=_intervals(values),
+                )
+                for (name, told), values in found
+            }
+        )
+
+    def compare(self) -> list[Compared] | dict[Any, list[Compared]]:
+        """Foretell what other rules would do at the same coupling.
+
+        Returns
+        -------
+        list of Compared or dict
+            The study's own rule first, then every rule by name with optimal and with classical labels.
+            By task if there are several targets.
+        """
+        answers: dict[str, list[Compared]] = {}
+        for (name, own), rules in zip(self._forecasts().items(), self._raw.compare(), strict=True):
+            names = self._names_of(name)
+            answers[name] = [
+                # Of the others the threshold is not known.
+                Compared(rule, labels, own if i == 0 else self._told(raw, name, names, None))
+                for i, (rule, labels, raw) in enumerate(rules)
+            ]
+        return self._by_target(answers)
+
+    def theories(self) -> list[Foretold] | dict[Any, list[Foretold]]:
+        """Return the error that each theory foretells for the leading part of the rule.
+
+        Returns
+        -------
+        list of Foretold or dict
+            Of the theories that the data allow; by task if there are several targets.
+        """
+        found = zip(self._raw.targets, self._raw.theories(), strict=True)
+        return self._by_target({name: [Foretold(*told) for told in theories] for name, theories in found})
+
+    def left_out(self) -> LeftOut | None | dict[Any, LeftOut | None]:
+        """Return what each training sample of the target is taken for by a rule it had no say in.
+
+        Returns
+        -------
+        LeftOut, None or dict
+            None where the forecast comes from a theory, which looks at no sample; by task if there are
+            several targets.
+        """
+        return self._by_target(
+            {
+                name: None if found is None else self._left_out(name, *found)
+                for name, found in zip(self._raw.targets, self._raw.left_out(), strict=True)
+            }
+        )
+
+    def _left_out(self, target: str, codes: NDArray[np.int64], probabilities: NDArray[np.float64]) -> LeftOut:
+        names = self._names_of(target)
+        classes = self._classes.restricted(names)
+        place = classes.index(names)
+        return LeftOut(
+            task=self._tasks.label(target),
+            classes=classes.labels,
+            # Class by class, and within a class in the order of the rows.
+            rows=None if self._rows is None else np.concatenate([self._rows[target, name] for name in names]),
+            truth=classes.labels[place[codes]],
+            probabilities=probabilities[:, np.argsort(place)],
+        )
+
+    def _names_of(self, task: str) -> list[str]:
+        """Return the classes of a task, in the order of the library."""
+        return next(classes for name, classes, _ in self._raw.tasks if name == task)
+
+    def relatedness(self) -> NDArray[np.float64]:
+        """Return how alike the tasks are.
+
+        Returns
+        -------
+        ndarray of shape (n_tasks, n_tasks)
+            In the order of ``tasks``, as ``relatedness_`` of :class:`MultiTaskClassifier`.
+        """
+        return reordered(self._raw.relatedness(), [name for name, _, _ in self._raw.tasks], self._tasks)
+
+    def classifier(self) -> MultiTaskClassifier:
+        """Return the fitted classifier.
+
+        Returns
+        -------
+        MultiTaskClassifier
+            That of ``fit`` on the same data.
+        """
+        fitted: MultiTaskClassifier = copy(self._estimator)
+        return fitted._keep(self._tasks, self._classes, self._raw.models(), self._raw.relatedness())
+
+    def __repr__(self) -> str:
+        return f"Study(targets={self.targets.tolist()!r}, tasks={self.tasks.tolist()!r})"
+
+
+def _intervals(points: Sequence[tuple[Any, tuple[float, Sequence[float]]]]) -> NDArray[np.float64]:
+    return np.array([interval for _, (_, interval) in points]).reshape(-1, 2)
+
+
+def _rows_by_cell(samples: Samples) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """Return which rows each class of each task has, in order and as often as they count."""
+    rows = np.arange(len(samples.task_codes))
+    if samples.times is not None:
+        rows = np.repeat(rows, samples.times)
+    task, class_ = samples.task_codes[rows], samples.class_codes[rows]
+    return {
+        (task_name, class_name): rows[(task == task_code) & (class_ == class_code)]
+        for task_code, task_name in enumerate(samples.task_names)
+        for class_code, class_name in enumerate(samples.class_names)
+    }
