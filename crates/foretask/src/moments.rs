@@ -156,7 +156,8 @@ impl Moments {
 }
 
 /// The offset of a score has variance C/n_i, because the task mean it is centred by is an average of
-/// n_i rows: errors at a threshold use the variance times 1 + 1/n_i (THEORY 4.5).
+/// n_i rows: errors at a threshold use the variance times 1 + 1/n_i
+/// (`docs/2-the-theory.md#finite-size-corrections`).
 pub(crate) fn centre_noise(cells: &Cells, target: usize) -> f64 {
     1.0 + 1.0 / cells.samples(target) as f64
 }

@@ -6,7 +6,7 @@ use crate::moments::{Moments, class_means, residuals};
 use crate::numerics::{Spectrum, dense};
 
 impl Moments {
-    /// Leave-one-out moments shrunk toward those of the theory (THEORY 9.1).
+    /// Leave-one-out moments shrunk toward those of the theory (`docs/2-the-theory.md#leave-one-out-moments`).
     ///
     /// The covariance goes to a multiple of the theory's by Ledoit and Wolf's rule, in coordinates
     /// where the theory's is the identity; the contrasts between class means go to a multiple of

@@ -40,7 +40,8 @@ const PRINTED: [[PrintedPanel; 4]; 2] = [
 ];
 /// Both classes are equally likely.
 const EQUAL: [f64; 2] = [0.5, 0.5];
-/// Theory and trained rules agree to this: the theory's own error at p = 100 (THEORY 4.6).
+/// Theory and trained rules agree to this: the theory's own error at p = 100
+/// (`docs/2-the-theory.md#theory-against-simulation`).
 const ERROR_FITS: f64 = 0.01;
 /// The same for mean scores, in deviations.
 const MEAN_FITS: f64 = 0.05;

@@ -49,7 +49,8 @@ fn classical_and_scaled_one_versus_all_scores_are_the_printed_ones() {
 fn optimised_one_versus_all_scores_are_at_the_true_minimax() {
     let report = run("one-vs-all", 3);
     let margins = &report.tables[1];
-    // PAPER-NOTES, to its digits: as printed, and at the optimum.
+    // `docs/reproduction/what-the-paper-ran.md#one-versus-all-the-printed-optimum`, to its digits: as printed, and
+    // at the optimum.
     for (row, printed, optimum) in [
         ("1", 1.429, 1.430),
         ("2", 1.378, 1.825),

@@ -232,7 +232,7 @@ mod tests {
         );
     }
 
-    /// The printed formula in numpy. scikit-learn's OAS leaves 2/p out and counts n for n - 1 degrees
+    /// The printed formula, computed in NumPy. scikit-learn's OAS leaves 2/p out and counts n for n - 1 degrees
     /// of freedom: its weight is 0.704, this one 0.734.
     #[test]
     fn the_oracle_approximating_estimate_is_the_printed_one() {

@@ -1,4 +1,5 @@
-//! Inner products of class means, estimated from data without bias (THEORY 7.2).
+//! Inner products of class means, estimated from data without bias
+//! (`docs/2-the-theory.md#gram-matrix-of-the-class-means`).
 //!
 //! The sample means of two cells are farther apart than the true ones by their own noise. The
 //! all-sample U-statistic removes exactly that:

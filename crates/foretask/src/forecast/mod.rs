@@ -1,6 +1,7 @@
 //! [`Forecast`]: what a rule will do on samples nobody has seen.
 //!
-//! From leave-one-out scores S_l that had no say in their own rule (RECIPE S6): the count of wrong
+//! From leave-one-out scores S_l that had no say in their own rule
+//! (`docs/4-when-to-trust-a-forecast.md#what-the-number-is`): the count of wrong
 //! decisions, e₁, and its smooth twin e₂ from class probabilities softmax(T S) with the temperature T
 //! of least cross-entropy. The forecast v is their mean while samples are few and goes to the count as
 //! they grow, its 90 % interval that of

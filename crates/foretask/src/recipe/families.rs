@@ -1,5 +1,5 @@
 //! Families of label scores, fitted to leave-one-out responses, for any number of classes
-//! (RECIPE S4).
+//! (`docs/4-when-to-trust-a-forecast.md#families`).
 //!
 //! A candidate turns the responses φ of a sample into m class scores, score = ȳ + Yᵀ (φ - φ̄), with
 //! label scores Y (C x m) from a family small enough for the labels at hand:

@@ -2,7 +2,8 @@
 
 use crate::solve::Grid;
 
-/// The grid of so many tasks: docs/5-many-classes.md#the-recipe, less two steps that cost a fifth of the time and
+/// The grid of so many tasks: `docs/3-the-solver.md#the-coupling-grid`, less two steps that cost a fifth of the
+/// time and
 /// changed no accuracy by more than noise (symmetric g = 100, asymmetric g = 0.1).
 pub(crate) fn grid(tasks: usize) -> Grid {
     let alone = vec![0.01, 0.1, 1.0, 10.0, 100.0];

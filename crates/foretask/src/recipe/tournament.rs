@@ -1,5 +1,5 @@
 //! Which coupling and which labels: all of them, weighted by how well they do on samples they have
-//! not seen (RECIPE S5, S6).
+//! not seen (`docs/4-when-to-trust-a-forecast.md#the-average`).
 //!
 //! Every candidate a has PRESS_a, the share of the label variance its leave-one-out scores miss. Its
 //! weight is

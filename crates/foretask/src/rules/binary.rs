@@ -1,4 +1,5 @@
-//! Two classes, one score: closed-form label scores and thresholds (THEORY 5).
+//! Two classes, one score: closed-form label scores and thresholds
+//! (`docs/2-the-theory.md#optimal-labels-and-thresholds`).
 //!
 //! A sample is decided to be of the first class when its score exceeds the threshold ζ. With label
 //! scores y the score of class c is Gaussian with mean m_c = μ_c·y and variance C_c = yᵀ S_c y.

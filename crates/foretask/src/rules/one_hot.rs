@@ -1,7 +1,8 @@
 //! One score per class, all label scores chosen together.
 //!
 //! Column j of Y (C x m) holds the label scores of class j, and the class of the largest class score
-//! φ·Y_j + o_j is chosen. With equal covariances the best Y is closed-form (THEORY 6): it is the linear
+//! φ·Y_j + o_j is chosen. With equal covariances the best Y is closed-form (`docs/5-many-classes.md#one-hot`): it
+//! is the linear
 //! discriminant in the space of responses, which no other Y beats.
 
 use faer::Mat;

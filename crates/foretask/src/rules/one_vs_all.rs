@@ -1,4 +1,4 @@
-//! One score per class, each class against all others (THEORY 6).
+//! One score per class, each class against all others (`docs/5-many-classes.md#one-versus-all`).
 //!
 //! Score l is meant to be large for samples of class l; the class of the largest is chosen. Scores of
 //! different classifiers are comparable only on one scale: they are shifted and scaled so that score l

@@ -5,7 +5,8 @@
 //! deviation, so that margins can be summed where votes are equal.
 //!
 //! The paper's table for this rule is an artefact: its code permutes the test points anew for every
-//! pair, so that votes come from different points and look independent (PAPER-NOTES).
+//! pair, so that votes come from different points and look independent
+//! (`docs/reproduction/what-the-paper-ran.md#one-versus-one-votes-of-different-samples`).
 
 use crate::moments::Moments;
 use crate::rules::binary::optimal_labels;

@@ -1,4 +1,5 @@
-//! One task's share of the arrowhead system: F_i = (I + γ_i B_i)⁻¹ and F_i B_i (THEORY 3.1).
+//! One task's share of the arrowhead system: F_i = (I + γ_i B_i)⁻¹ and F_i B_i
+//! (`docs/3-the-solver.md#the-arrowhead`).
 //!
 //! B_i = Z_iᵀ Z_i / N is the scatter of the task's centred and scaled rows over the normaliser N.
 //! With fewer rows than features F_i is factorised on the side of the rows:

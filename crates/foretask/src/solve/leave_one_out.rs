@@ -1,7 +1,8 @@
 //! Exact leave-one-out responses of every training sample, from the factorisation at hand.
 //!
 //! Centring each task and fitting its intercept is a free, unpenalised intercept, so that leaving a
-//! sample out, with the refit of intercepts, label means and centring, is closed-form (THEORY 3.3):
+//! sample out, with the refit of intercepts, label means and centring, is closed-form
+//! (`docs/3-the-solver.md#exact-leave-one-out`):
 //!
 //! ```text
 //! G_ll = 1 - z_lᵀ R_ii z_l/(kp) - 1/n_i,    z R z = γ zᵀ F z + λ |L_H⁻¹ F z|²
@@ -56,7 +57,7 @@ pub(crate) fn dot(a: faer::ColRef<'_, f64>, b: faer::ColRef<'_, f64>) -> f64 {
 }
 
 impl LeaveOneOut {
-    /// Leave-one-out weights with the full-sample intercept (THEORY 3.3).
+    /// Leave-one-out weights with the full-sample intercept (`docs/3-the-solver.md#stratified`).
     ///
     /// Plain leave-one-out changes the class proportions: leaving a sample out pulls the intercept
     /// toward the other classes, so that a weak model looks perfectly wrong. For moments and
@@ -70,7 +71,7 @@ impl LeaveOneOut {
         self
     }
 
-    /// The class-mass correction (RECIPE S3), for stratified responses of the target.
+    /// The class-mass correction (`docs/3-the-solver.md#mass-corrected`), for stratified responses of the target.
     ///
     /// Removing sample l of class c also removes 1/n_c of the mass of the label column e_c, so that
     /// its own-class response is too small by about (n_c - 1)/n_c. The correction uses the sample's

@@ -1,7 +1,7 @@
 //! Training: the arrowhead system, all C right-hand sides at once.
 //!
 //! Every sample of cell r gets the label y_r. With Z_i the centred and scaled rows of task i, the
-//! method minimises (THEORY 2)
+//! method minimises (`docs/2-the-theory.md#objective-and-solution`)
 //!
 //! ```text
 //! ½ Σ_i |Y_i - Z_i w_i - 1 b_iᵀ|² + (kp/2) [ |w_0|²/λ + Σ_i |w_i - w_0|²/γ_i ]
@@ -9,7 +9,7 @@
 //!
 //! The solution is linear in the labels, so [`System`] solves for the C unit labels e_r once and
 //! every classifier is a combination of the C *responses*. With B_i = Z_iᵀ Z_i/(kp),
-//! r_i = Z_iᵀ y/(kp) (THEORY 3.1):
+//! r_i = Z_iᵀ y/(kp) (`docs/3-the-solver.md#the-arrowhead`):
 //!
 //! ```text
 //! F_i = (I + γ_i B_i)⁻¹,   H = I + λ Σ_i F_i B_i,

@@ -1,5 +1,5 @@
 //! Leave-one-out responses of the target and its weights for every coupling of a grid, from one reduction per
-//! γ (THEORY 3.4, RECIPE S1-S3).
+//! γ (`docs/3-the-solver.md#the-coupling-grid`).
 //!
 //! A grid point (g, l) is γ = k g, λ = k l of the paper's scaling, so that adding a task does not change the
 //! penalty. Everything but the asymmetric path and the samples that are left out is the same for every target.

@@ -22,7 +22,7 @@ pub(super) struct NamedRule {
 
 impl NamedRule {
     /// Whether responses may be corrected for the mass of the sample left out. That uses the sample's own
-    /// label, which anything that fits the columns freely could read off (RECIPE S3).
+    /// label, which anything that fits the columns freely could read off (`docs/3-the-solver.md#mass-corrected`).
     pub(super) fn keeps_columns(self) -> bool {
         self.labels.are_classical() && self.rule != RuleName::Bayes
     }

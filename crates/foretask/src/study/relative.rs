@@ -1,6 +1,7 @@
 //! Relative statements: what more labels would bring, and what each source is worth.
 //!
-//! Here the theory earns its place (RECIPE S7). Its absolute errors are not to be trusted on real
+//! Here the theory earns its place (`docs/4-when-to-trust-a-forecast.md#learning-curve`). Its absolute errors are
+//! not to be trusted on real
 //! data, but with the pooled within-class covariance it tells by what factor the separation
 //! d' = (m_1 - m_2)/2σ grows with the number of labels. The leave-one-out margins are shifted by that
 //! factor and the error counted again. The value of a source is told by leaving it out altogether.

@@ -1,4 +1,5 @@
-//! Covariances that are diagonal in one basis: R is a k x k matrix per direction (THEORY 4.4).
+//! Covariances that are diagonal in one basis: R is a k x k matrix per direction
+//! (`docs/2-the-theory.md#covariances-in-one-basis`).
 //!
 //! With β_i = Σ_j δ_ij s_ij the strength of task i along a direction, f_i = 1/(1 + γ_i β_i) and
 //! h = 1 + λ Σ_i f_i β_i,

@@ -1,4 +1,4 @@
-//! The fixed point τ_r = (1/kp) tr(Σ_r R_ii(τ)) (THEORY 4.1).
+//! The fixed point τ_r = (1/kp) tr(Σ_r R_ii(τ)) (`docs/2-the-theory.md#the-fixed-point`).
 //!
 //! The map is increasing, concave and scalable, so that it has one solution, and it brings any two
 //! points nearer in the metric max_r |ln τ_r - ln τ'_r|. Its Jacobian is J = T diag(d).

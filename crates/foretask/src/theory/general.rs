@@ -1,4 +1,5 @@
-//! Any covariances: the blocks R_ab in arrowhead form (THEORY 3.1), never a kp x kp matrix.
+//! Any covariances: the blocks R_ab in arrowhead form (`docs/2-the-theory.md#the-general-case`), never a kp x kp
+//! matrix.
 //!
 //! With B_i = Σ_j δ_ij Σ_ij and L Lᵀ = I + λ Σ_i F_i B_i,
 //!

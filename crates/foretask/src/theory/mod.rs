@@ -1,7 +1,8 @@
 //! What mean and covariance the responses of a new sample will have, before anything is trained.
 //!
 //! For n and p large and of one order, the responses of a sample of cell q concentrate: their mean
-//! is row q of a C x C matrix and their covariance Cov_q (THEORY 4). With Σ_r the covariance of
+//! is row q of a C x C matrix and their covariance Cov_q (`docs/2-the-theory.md#the-moments`). With Σ_r the
+//! covariance of
 //! cell r, one of task i,
 //!
 //! ```text

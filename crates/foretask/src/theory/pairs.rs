@@ -1,5 +1,5 @@
 //! The joint law of scores whose classifiers were trained on different samples, as the pairs of
-//! one-versus-one are (THEORY 4.3).
+//! one-versus-one are (`docs/5-many-classes.md#one-versus-one`).
 //!
 //! Two classifiers s and t share the samples of some cells. With ρ = y - m the mean residuals, w̄_a the mean
 //! weights of task a and R the resolvent of each, the scores of a new sample of cell j have covariance
@@ -9,7 +9,8 @@
 //! K_jr = n_r/(kp kp' (1 + τ_r)(1 + τ'_r)) tr(Σ_r R_ra Σ_j R'_ar),
 //! ```
 //!
-//! a linear system in the v of the shared cells. For s = t it is the variance of THEORY 4.3. All
+//! a linear system in the v of the shared cells. For s = t it is the variance of
+//! `docs/2-the-theory.md#the-moments`. All
 //! covariances are multiples of one shape here, so that traces are sums over its eigenvalues.
 
 use faer::Mat;

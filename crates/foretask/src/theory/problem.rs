@@ -10,10 +10,12 @@ use crate::error::{Error, Result};
 pub enum Corrections {
     /// The leading order as written in the paper, for comparison.
     None,
-    /// Task centring costs one degree of freedom: noise counts are n_r (n_i - 1)/n_i (THEORY 4.5).
+    /// Task centring costs one degree of freedom: noise counts are n_r (n_i - 1)/n_i
+    /// (`docs/2-the-theory.md#finite-size-corrections`).
     DegreesOfFreedom,
     /// That, and the class means given are averages of the n_r samples, whose own noise is taken out
-    /// of H' and W' (THEORY 7.3). Where little is left, what remains may be negative: the positive
+    /// of H' and W' (`docs/2-the-theory.md#noise-of-sample-means`). Where little is left, what remains may be
+    /// negative: the positive
     /// part is kept, so that means and covariances are always possible ones.
     SampleMeans,
     /// The same without the positive part: H' and W' are unbiased, but covariances may be negative.

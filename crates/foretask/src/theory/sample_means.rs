@@ -1,4 +1,5 @@
-//! Class means that are averages of the training samples: their own noise, taken out (THEORY 7.3).
+//! Class means that are averages of the training samples: their own noise, taken out
+//! (`docs/2-the-theory.md#noise-of-sample-means`).
 //!
 //! The average x̄_r of n_r samples has E[x̄ᵀ R x̄] = μᵀ R μ + tr(R Σ_r)/n_r, and tr(R_ii Σ_r) = kp τ_r,
 //! tr(R_ia Σ_q R_ai Σ_r) = kp T_qr are known. So

@@ -1,4 +1,5 @@
-//! The real problems of RECIPE, printed as tables: accuracy of the default beside its rivals, forecast
+//! The real problems of `docs/4-when-to-trust-a-forecast.md#what-was-measured`, printed as tables: accuracy of the
+//! default beside its rivals, forecast
 //! beside measurement.
 //! `cargo test -p foretask --test real_data problems:: -- --nocapture`, with `FORETASK_TRIALS=3` on three times
 //! as many.
@@ -14,7 +15,8 @@ use crate::real::{self, Archive, DOMAINS, Problem, TARGET, Table};
 /// By how much leave-one-out errors vary more than independent ones, as the forecast has it.
 const INFLATION: f64 = 1.25;
 
-/// Points between forecast and measurement: a fifth more than the prototype's 3.1 (RECIPE).
+/// Points between forecast and measurement: a fifth more than the 3.1 of
+/// `docs/4-when-to-trust-a-forecast.md#what-was-measured`.
 const MOST_DIFFERENCE: f64 = 3.7;
 /// Intervals are made to hold 90 %; three standard errors of the share of 86 problems are 10.
 const LEAST_HELD: f64 = 80.0;

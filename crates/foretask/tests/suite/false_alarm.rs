@@ -22,7 +22,8 @@ use statrs::distribution::ContinuousCDF;
 
 /// Rounding of probabilities.
 const ROUNDING: f64 = 1e-12;
-/// "Reaches the optimum of an unrestricted search to 1e-8" (THEORY 5), here of a detection.
+/// "Reaches the optimum of an unrestricted search to 1e-8" (`docs/2-the-theory.md#optimal-labels-and-thresholds`),
+/// here of a detection.
 const SEARCH: f64 = 1e-8;
 /// Standard errors that a mean of draws may be off.
 const STANDARD_ERRORS: f64 = 4.0;

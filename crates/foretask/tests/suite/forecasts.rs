@@ -64,7 +64,8 @@ fn isotropic_forecasts_are_true_on_isotropic_data() {
         println!(
             "{labels:?}: forecast - measured {mean:.4} (s.e. {noise:.4}), covered {covered}/{DRAWS}"
         );
-        // Three standard errors and the 0.003 that THEORY 4.6 leaves at this size.
+        // Three standard errors and the 0.003 that `docs/2-the-theory.md#theory-against-simulation` leaves at this
+        // size.
         assert!(
             mean.abs() < 3.0 * noise + 0.003,
             "{labels:?}: {mean:.4} ± {noise:.4}"

@@ -1,4 +1,5 @@
-//! The theory of cells with any covariances: it equals THEORY 4 taken literally, has the invariances
+//! The theory of cells with any covariances: it equals `docs/2-the-theory.md#the-moments` taken literally, has the
+//! invariances
 //! of the method, and agrees with simulation. Run with `--nocapture` for the table.
 
 use super::common;
@@ -225,9 +226,10 @@ fn the_theory_of_estimated_covariances_is_near_that_of_the_true_ones() {
     }
 }
 
-/// The finite-size bias of a mean at p = 100: up to .0046 in THEORY 4.6. Both fall like 1/p.
+/// The finite-size bias of a mean at p = 100: up to .0046 in `docs/2-the-theory.md#theory-against-simulation`.
+/// Both fall like 1/p.
 const MEAN_BIAS: f64 = 0.005;
-/// That of a covariance, of its largest entry: up to 1.7 % in THEORY 4.6.
+/// That of a covariance, of its largest entry: up to 1.7 % in `docs/2-the-theory.md#theory-against-simulation`.
 const COVARIANCE_BIAS: f64 = 0.02;
 
 /// The law of the noise before it is given its covariance; all have unit variance.

@@ -1,4 +1,5 @@
-//! Training, statistics and leave-one-out equal the numpy prototype's, number by number.
+//! Training, statistics and leave-one-out equal the golden values of an independent implementation, number by
+//! number (`docs/2-the-theory.md#how-the-formulas-were-checked`).
 
 use super::common;
 

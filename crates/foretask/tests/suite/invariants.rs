@@ -1,4 +1,5 @@
-//! What must not change, or must change in a known way, when a problem is transformed (THEORY 12).
+//! What must not change, or must change in a known way, when a problem is transformed
+//! (`docs/2-the-theory.md#invariants`).
 
 use super::common;
 

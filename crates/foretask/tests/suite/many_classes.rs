@@ -1,4 +1,5 @@
-//! Rules for many classes equal the prototype's, and are what they claim to be: optimal (THEORY 6).
+//! Rules for many classes equal the golden values, and are what they claim to be: optimal
+//! (`docs/5-many-classes.md#the-rules`).
 
 use super::common;
 
@@ -240,7 +241,8 @@ fn assert_digits(actual: &[f64], expected: [f64; 3], half_digit: f64) {
     }
 }
 
-/// The paper's figure "one-versus-all" with the theory as it should be: THEORY 11 has 1.44, 1.87 and
+/// The paper's figure "one-versus-all" with the theory as it should be:
+/// `docs/reproduction/what-the-paper-ran.md#one-versus-all-the-printed-optimum` has 1.44, 1.87 and
 /// 1.92 at the optimum, and data drawn have 1.42, 1.85 and 1.92. The paper's own labels reach 1.36,
 /// 1.38 and 1.36.
 #[test]
@@ -255,7 +257,8 @@ fn the_minimax_of_the_figure_is_reached() {
         assert_digits(&criteria(&moments, &rule), [1.4412, 1.8670, 1.9186], 5e-5);
     }
     let moments = golden.moments(Corrections::None);
-    // Per cent correct: naive, scaled, minimax, and 75.8 of the one-hot optimum (THEORY 6).
+    // Per cent correct: naive, scaled, minimax, and 75.8 of the one-hot optimum
+    // (`docs/5-many-classes.md#one-versus-all`).
     for (rule, expected) in [
         (one_vs_all::naive_classical(cells, target), 55.1),
         (one_vs_all::classical(cells, target, &moments), 66.0),
@@ -274,7 +277,8 @@ fn the_minimax_of_the_figure_is_reached() {
 }
 
 /// The same figure with the theory as the authors computed it, which is where the numbers of
-/// PAPER-NOTES come from: 1.430, 1.825 and 1.874 at the optimum, .763, 1.287 and 1.366 for classical
+/// `docs/reproduction/what-the-paper-ran.md#one-versus-all-the-printed-optimum` come from: 1.430, 1.825 and 1.874
+/// at the optimum, .763, 1.287 and 1.366 for classical
 /// labels.
 #[test]
 fn the_minimax_of_the_figure_is_reached_with_the_authors_moments_too() {
@@ -402,7 +406,7 @@ fn the_table_of_extensions_has_the_golden_accuracies() {
     let golden = Golden::load("table_multi_extension_beta05");
     let moments = golden.moments(Corrections::None);
     let (cells, target) = (&golden.cells, golden.target);
-    // "1e-4"; the prototype's quadrature is good to 1e-7.
+    // "1e-4"; the quadrature of the golden values is good to 1e-7.
     let assert_accuracy = |rule: &Discriminant, name: &str| {
         let expected = golden.expected[name].as_f64().unwrap();
         let actual = exchangeable_accuracy(rule, &moments);
@@ -418,7 +422,8 @@ fn the_table_of_extensions_has_the_golden_accuracies() {
     assert_accuracy(&one_vs_all::minimax(&moments, cells, target), optimal);
 }
 
-/// The columns of THEORY 11 for the table, to its digits: one-hot with γ = 1, one-versus-all with
+/// The columns of `docs/reproduction/what-the-paper-ran.md#many-classes-the-table-by-the-corrected-theory`, to its
+/// digits: one-hot with γ = 1, one-versus-all with
 /// γ = (.1, 1), classical and optimised, for β = .1, .5 and .8.
 #[test]
 fn the_table_of_extensions_is_that_of_the_theory() {

@@ -76,7 +76,7 @@ fn assert_near(got: f64, expected: f64, tolerance: f64, what: &str) {
 }
 
 #[test]
-fn the_joint_law_is_the_prototypes() {
+fn the_joint_law_is_the_golden_one() {
     let golden = load("multiclass_iso_m3");
     let (input, expected) = (&golden["input"], &golden["expected"]["one_vs_one"]);
     let counts: Vec<Vec<usize>> = serde_json::from_value(input["n"].clone()).unwrap();

@@ -1,4 +1,5 @@
-//! Optimal labels and thresholds are optimal: nothing tried in their place costs less (THEORY 5).
+//! Optimal labels and thresholds are optimal: nothing tried in their place costs less
+//! (`docs/2-the-theory.md#optimal-labels-and-thresholds`).
 
 use super::common;
 
@@ -18,7 +19,7 @@ use proptest::prelude::*;
 
 /// Rounding of probabilities of error.
 const ROUNDING: f64 = 1e-12;
-/// "Reaches the optimum of an unrestricted search to 1e-8" (THEORY 5, unequal covariances).
+/// "Reaches the optimum of an unrestricted search to 1e-8" (`docs/2-the-theory.md#optimal-labels-and-thresholds`).
 const SEARCH: f64 = 1e-8;
 /// Random label vectors tried against the optimal ones, and as many next to them.
 const RIVALS: usize = 50;
@@ -244,8 +245,8 @@ fn labels_are_optimal_where_tasks_hardly_share() {
     }
 }
 
-/// The least cost of y(s) = (s S_1 + (1 - s) S_2)⁻¹ (μ_1 - μ_2), 0 < s < 1, which THEORY 5 takes for
-/// the optimum.
+/// The least cost of y(s) = (s S_1 + (1 - s) S_2)⁻¹ (μ_1 - μ_2), 0 < s < 1, the family with both coefficients
+/// positive: not always the optimum (`docs/2-the-theory.md#optimal-labels-and-thresholds`).
 fn least_between(moments: &Moments, weights: [f64; 2]) -> f64 {
     let c = moments.mean.ncols();
     let difference = Mat::from_fn(c, 1, |i, _| moments.mean[(0, i)] - moments.mean[(1, i)]);

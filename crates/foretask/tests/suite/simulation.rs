@@ -13,11 +13,12 @@ use foretask::rules::binary::{BinaryRule, classical_labels, optimal_labels};
 use foretask::theory::Corrections;
 use foretask::{Cells, Moments};
 
-/// The finite-size bias of a mean at p = 100: up to .0046 in THEORY 4.6. All three fall like 1/p.
+/// The finite-size bias of a mean at p = 100: up to .0046 in `docs/2-the-theory.md#theory-against-simulation`. All
+/// three fall like 1/p.
 const MEAN_BIAS: f64 = 0.005;
-/// That of a covariance, of its largest entry: up to 1.7 % in THEORY 4.6.
+/// That of a covariance, of its largest entry: up to 1.7 % in `docs/2-the-theory.md#theory-against-simulation`.
 const COVARIANCE_BIAS: f64 = 0.02;
-/// That of an error probability: up to .0024 in THEORY 4.6.
+/// That of an error probability: up to .0024 in `docs/2-the-theory.md#theory-against-simulation`.
 const ERROR_BIAS: f64 = 0.003;
 /// A rule of the target with the law its score should have.
 struct Foretold {
@@ -264,7 +265,8 @@ fn spherical_classes_of_different_variance() {
     check(&unequal_spheres());
 }
 
-/// The printed Theorem 2 centres means and labels by counts; THEORY 4.6 has it off by .14 where the
+/// The printed Theorem 2 centres means and labels by counts; `docs/2-the-theory.md#theory-against-simulation` has
+/// it off by .14 where the
 /// variances of a task's classes differ, whatever p.
 #[test]
 fn centring_by_counts_is_measurably_wrong_for_classes_of_different_variance() {
@@ -347,7 +349,8 @@ fn stratified_leave_one_out_moments_are_those_of_new_samples() {
     }
 }
 
-/// THEORY 3.3, with 5 + 5 target samples and labels ±1: true class means (.226, -.221), plain
+/// As in `docs/3-the-solver.md#stratified`, with 5 + 5 target samples and labels ±1: true class means (.226,
+/// -.221), plain
 /// (.129, -.130), stratified (.216, -.217).
 #[test]
 fn plain_leave_one_out_draws_the_class_means_of_a_tiny_target_together() {

@@ -1,5 +1,5 @@
-//! What must hold of the theory and of optimal labels for every problem (THEORY 12), with THEORY 4
-//! taken literally (kp x kp matrices, plain iteration) as the judge.
+//! What must hold of the theory and of optimal labels for every problem (`docs/2-the-theory.md#invariants`), with
+//! the definition taken literally (kp x kp matrices, plain iteration) as the judge.
 
 use super::common;
 
@@ -268,7 +268,7 @@ proptest! {
 }
 
 /// Couplings from next to nothing to next to no regularisation, and from 0.06 to 20 samples a
-/// feature (THEORY 4.1).
+/// feature (`docs/2-the-theory.md#the-fixed-point`).
 fn extreme_problems() -> impl Strategy<Value = Case> {
     let task = (decades(-1.2, 1.3), 0.1..0.9_f64, decades(-3.0, 4.0));
     (problems(), vec(task, 1..=4), decades(-3.0, 4.0)).prop_map(|(case, tasks, lambda)| {
@@ -296,7 +296,8 @@ fn extreme_problems() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The steps THEORY 4.1 reports are 4 to 9; a step more or two for stopping by relative change.
+/// The steps `docs/2-the-theory.md#the-fixed-point` reports are 4 to 9; a step more or two for stopping by
+/// relative change.
 const MOST_NEWTON_STEPS: usize = 15;
 /// How exactly τ solves its equation: rounding times (γ + λ) up to 1e4.
 const FIXED_POINT: f64 = 1e-11;

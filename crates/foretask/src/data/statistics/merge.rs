@@ -1,4 +1,5 @@
-//! The union of two statistics: counts and means add up, scatters by the rule of THEORY 3.2, and rows
+//! The union of two statistics: counts and means add up, scatters by the rule of
+//! `docs/3-the-solver.md#mergeable-statistics`, and rows
 //! are laid side by side until a task has as many as features, or for good if they are to be kept.
 
 use std::ops::Range;

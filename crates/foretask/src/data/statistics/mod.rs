@@ -9,7 +9,8 @@
 //!
 //! or, while the task has fewer rows than features, the rows themselves (n_i x p, the smaller of
 //! the two; the Gram matrix that training needs then is formed from them). Two batches a, b merge
-//! by S = S_a + S_b + n_a n_b/(n_a + n_b) d dᵀ with d the difference of their means (THEORY 3.2),
+//! by S = S_a + S_b + n_a n_b/(n_a + n_b) d dᵀ with d the difference of their means
+//! (`docs/3-the-solver.md#mergeable-statistics`),
 //! so parts may be taken in any order and grouping. Statistics of data in memory borrow the rows;
 //! statistics that are added to, merged or read from bytes own them.
 //!
@@ -181,7 +182,7 @@ impl<'a> Statistics<'a> {
     }
 
     /// The scale of each task, s_i = sqrt(Σ_j tr W_ij / ((n_i - m_i) p)), so that x / s_i has unit
-    /// average within-class variance per feature (THEORY 7.1).
+    /// average within-class variance per feature (`docs/2-the-theory.md#scale`).
     ///
     /// Where no class has spread (or none has two samples) the scatter about the task mean takes its
     /// place; where that is zero too (all rows alike) the scale is 1.

@@ -1,4 +1,4 @@
-//! The golden vectors of the numpy prototype, in the forms the tests use.
+//! The golden values (`docs/2-the-theory.md#how-the-formulas-were-checked`), in the forms the tests use.
 
 use faer::Mat;
 use serde_json::Value;

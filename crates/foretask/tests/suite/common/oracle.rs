@@ -1,5 +1,6 @@
-//! The definition, taken literally: Proposition 1 with its kp x kp and n x n matrices (THEORY 2,
-//! "Dense reference"), elimination without any structure, leave-one-out by leaving one out.
+//! The definition, taken literally: Proposition 1 with its kp x kp and n x n matrices
+//! (`docs/2-the-theory.md#objective-and-solution`), elimination without any structure, leave-one-out by leaving
+//! one out.
 
 use faer::Mat;
 

@@ -1,4 +1,5 @@
-//! The theory taken literally (THEORY 4 with its kp x kp matrices, the fixed point by plain
+//! The theory taken literally (`docs/2-the-theory.md#the-moments` with its kp x kp matrices, the fixed point by
+//! plain
 //! iteration), and random problems for it.
 
 use std::ops::Range;
@@ -49,7 +50,7 @@ pub enum Centring {
     Counts,
 }
 
-/// What [`dense`] computes; names as in THEORY 4.
+/// What [`dense`] computes; names as in `docs/2-the-theory.md#the-moments`.
 pub struct Dense {
     pub tau: Vec<f64>,
     pub traces: Mat<f64>,
