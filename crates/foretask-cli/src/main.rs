@@ -11,6 +11,7 @@
 //! ```text
 //! read/
 //!   error.rs              what can be wrong with a table
+//!   table.rs              what reading arrives at, and what is asked of it
 //!   category.rs           names that are stored as numbers
 //!   decoder.rs            panics of a decoder, caught
 //!   roles.rs              which column is what
@@ -19,6 +20,7 @@
 //!   parquet.rs            .parquet
 //!   mod.rs                a table from files
 //! plot/
+//!   scores.rs             what is drawn
 //!   histogram.rs          bars of scores
 //!   mod.rs                the figure of scores
 //! failure.rs              what can stop a command

@@ -10,15 +10,60 @@
 //!
 //! # The mathematics
 //!
-//! ```text
-//!  minimise  ½ Σ_i |Y_i - Z_i w_i - 1 b_i|² + (kp/2) [ |w_0|²/λ + Σ_i |w_i - w_0|²/γ_i ]
-//! ```
+//! Task i has rows Z (centred, scaled) and labels Y. Its weights are what it shares with all tasks plus what is
+//! its own, and both are penalised:
 //!
-//! The solution is linear in the label values. Give every *cell* (one class of one task) a label value of
-//! its own: training is then one linear solve with C right-hand sides, and every classifier is a
-//! combination of the C *responses* φ(x). Their mean and covariance on new samples are known, from
-//! theory before training or from leave-one-out after it, so that choosing labels and thresholds and
-//! foretelling errors are small problems in C dimensions.
+//! <math display="block">
+//! <mo>min</mo><mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac><munder><mo>∑</mo>
+//! <mi>i</mi></munder>
+//! <msup><mrow><mo>‖</mo><msub><mi>Y</mi><mi>i</mi></msub><mo>−</mo><msub><mi>Z</mi><mi>i</mi></msub><msub>
+//! <mi>w</mi><mi>i</mi></msub><mo>−</mo><mn>1</mn><msub><mi>b</mi><mi>i</mi></msub><mo>‖</mo></mrow>
+//! <mn>2</mn></msup>
+//! <mo>+</mo><mfrac><mrow><mi>k</mi><mi>p</mi></mrow><mrow><mn>2</mn></mrow></mfrac><mo>[</mo>
+//! <mfrac><mrow><msup><mrow><mo>‖</mo><msub><mi>w</mi><mn>0</mn></msub><mo>‖</mo></mrow>
+//! <mn>2</mn></msup></mrow><mrow><mi>λ</mi></mrow></mfrac><mo>+</mo><munder><mo>∑</mo><mi>i</mi></munder>
+//! <mfrac><mrow><msup><mrow><mo>‖</mo><msub><mi>w</mi><mi>i</mi></msub><mo>−</mo><msub><mi>w</mi>
+//! <mn>0</mn></msub><mo>‖</mo></mrow><mn>2</mn></msup></mrow><mrow><msub><mi>γ</mi>
+//! <mi>i</mi></msub></mrow></mfrac><mo>]</mo>
+//! </math>
+//!
+//! The coupling λ says how strongly tasks share, γ how freely each may differ. With B the scatter of a task over kp
+//! and r its Zᵀy/(kp), the solution is k factorisations and one head; no kp x kp matrix exists:
+//!
+//! <math display="block">
+//! <msub><mi>F</mi><mi>i</mi></msub><mo>=</mo><msup><mrow><mo>(</mo><mi>I</mi><mo>+</mo><msub><mi>γ</mi>
+//! <mi>i</mi></msub><msub><mi>B</mi><mi>i</mi></msub><mo>)</mo></mrow><mn>−1</mn></msup><mo>,</mo>
+//! <mi>H</mi><mo>=</mo><mi>I</mi><mo>+</mo><mi>λ</mi><munder><mo>∑</mo><mi>i</mi></munder><msub><mi>F</mi>
+//! <mi>i</mi></msub><msub><mi>B</mi><mi>i</mi></msub><mo>,</mo>
+//! <msub><mi>w</mi><mn>0</mn></msub><mo>=</mo><mi>λ</mi><msup><mi>H</mi><mn>−1</mn></msup><munder><mo>∑</mo>
+//! <mi>i</mi></munder><msub><mi>F</mi><mi>i</mi></msub><msub><mi>r</mi><mi>i</mi></msub><mo>,</mo>
+//! <msub><mi>w</mi><mi>i</mi></msub><mo>=</mo><msub><mi>F</mi><mi>i</mi></msub><mo>(</mo><msub><mi>γ</mi>
+//! <mi>i</mi></msub><msub><mi>r</mi><mi>i</mi></msub><mo>+</mo><msub><mi>w</mi><mn>0</mn></msub><mo>)</mo>
+//! </math>
+//!
+//! The solution is linear in the label values. Give every *cell* (one class of one task) a label value of its own:
+//! training is then one linear solve with C right-hand sides, and every classifier is a combination of the C
+//! *responses* φ(x). What the responses of a training sample are to the model that never saw it follows from
+//! its residuals α and a variance ratio G of the factorisation at hand, J being one for its own cell:
+//!
+//! <math display="block">
+//! <msub><mi>Φ</mi><mi>l</mi></msub><mo>=</mo><msub><mi>J</mi><mi>l</mi></msub><mo>−</mo><mfrac><mrow><msub>
+//! <mi>α</mi><mi>l</mi></msub></mrow><mrow><msub><mi>G</mi><mi>ll</mi></msub></mrow></mfrac>
+//! </math>
+//!
+//! Mean and covariance of the responses on new samples are known, from random matrix theory before training or
+//! from the left-out responses after it, so that choosing labels and thresholds and foretelling errors are small
+//! problems in C dimensions. The default averages all couplings and families of labels by the share of the label
+//! variance that their left-out scores miss:
+//!
+//! <math display="block">
+//! <msub><mi>w</mi><mi>a</mi></msub><mo>∝</mo><mfrac><mrow><msub><mi>π</mi><mi>f</mi></msub></mrow><mrow>
+//! <msub><mi>N</mi><mi>f</mi></msub></mrow></mfrac>
+//! <msup><msub><mi>PRESS</mi><mi>a</mi></msub><mrow><mo>−</mo><mi>η</mi><msub><mi>n</mi><mi>t</mi></msub>
+//! <mo>(</mo><mi>m</mi><mo>−</mo><mn>1</mn><mo>)</mo><mo>/</mo><mn>2</mn></mrow></msup>
+//! </math>
+//!
+//! The derivations are in the numbered documents (`docs/1-the-problem.md` and on).
 //!
 //! # Quick start
 //!
@@ -187,6 +232,15 @@
 //!
 //! Everything is deterministic: the same data and seed give the same bits, whatever the number of
 //! threads. Arithmetic is in `f64`; data may be `f32` or `f64`, in rows or in columns.
+//!
+//! # References
+//!
+//! * M. Tiomoko, R. Couillet, H. Tiomoko Ali, *Large Dimensional Analysis and Improvement of Multi Task Learning*:
+//!   the method and its theory.
+//! * O. Ledoit, M. Wolf (2004), *A well-conditioned estimator for large-dimensional covariance matrices*; Y. Chen,
+//!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
+//!   samples.
+//! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
 
 #![cfg_attr(not(test), warn(unreachable_pub))]
 

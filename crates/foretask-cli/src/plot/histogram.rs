@@ -5,7 +5,7 @@
 //! range ends where the bulk of the scores, widened by half on both sides, ends, and what lies
 //! beyond is counted.
 
-use super::ScorePlot;
+use super::scores::ScorePlot;
 
 const FEWEST_BINS: usize = 12;
 const MOST_BINS: usize = 80;

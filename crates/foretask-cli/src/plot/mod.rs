@@ -7,6 +7,7 @@
 //! network.
 
 mod histogram;
+mod scores;
 
 use plotters::backend::SVGBackend;
 use plotters::chart::{ChartBuilder, ChartContext};
@@ -22,6 +23,7 @@ use plotters::style::{
 };
 
 use histogram::{Bins, Histogram};
+pub use scores::{ClassScores, ScorePlot};
 
 /// The size of the figure on the screen, in CSS pixels.
 const WIDTH: i32 = 900;
@@ -72,32 +74,6 @@ const COLOURS: [RGBColor; 10] = [
 const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
 const MUTED: RGBColor = RGBColor(0x66, 0x66, 0x66);
 const GRID: RGBColor = RGBColor(0xe6, 0xe6, 0xe6);
-
-/// The scores of a decision and what was forecast for them.
-#[derive(Debug, Clone)]
-pub struct ScorePlot<'a> {
-    /// The headline.
-    pub title: &'a str,
-    /// A line under it, in smaller type; may be empty.
-    pub subtitle: &'a str,
-    /// What the horizontal axis measures.
-    pub axis: &'a str,
-    /// The classes, in the order of the legend.
-    pub classes: Vec<ClassScores<'a>>,
-    /// Where the decision changes, if it is a threshold on the score.
-    pub threshold: Option<f64>,
-}
-
-/// The scores of one class.
-#[derive(Debug, Clone)]
-pub struct ClassScores<'a> {
-    /// The name of the class.
-    pub name: &'a str,
-    /// The measured scores of its samples; may be empty.
-    pub scores: &'a [f64],
-    /// The forecast density as (score, density), by increasing score; may be empty.
-    pub density: Vec<(f64, f64)>,
-}
 
 /// Why there is no picture.
 #[derive(Debug, thiserror::Error)]

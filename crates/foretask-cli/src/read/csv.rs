@@ -7,9 +7,10 @@ use std::io::Read;
 
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
-use super::error::{Place, quoted};
+use super::category;
+use super::error::{Place, ReadError, quoted};
 use super::roles::Request;
-use super::{ReadError, Table, Values, category};
+use super::table::{Table, Values};
 
 /// What people and programs write for a value that is not known.
 const MISSING: [&str; 6] = ["", "na", "n/a", "null", "none", "?"];

@@ -10,7 +10,8 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-use super::{ReadError, Table};
+use super::error::ReadError;
+use super::table::Table;
 
 thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };

@@ -17,9 +17,10 @@ use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::error::{Names, Place};
+use super::category;
+use super::error::{Names, Place, ReadError};
 use super::roles::Request;
-use super::{ReadError, Table, Values, category};
+use super::table::{Table, Values};
 
 /// The format's name in messages.
 pub const FORMAT: &str = "NumPy .npz";

@@ -18,9 +18,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
-use super::error::Place;
+use super::category;
+use super::error::{Place, ReadError};
 use super::roles::{Request, Roles};
-use super::{ReadError, Table, Values, category};
+use super::table::{Table, Values};
 
 /// The format's name in messages.
 pub const FORMAT: &str = "Parquet";

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::error::Names;
-use super::{Columns, Purpose, ReadError};
+use super::error::{Names, ReadError};
+use super::table::{Columns, Purpose};
 
 /// The names under which a label is looked for when the user gives none, best first.
 const LABEL_NAMES: [&str; 4] = ["label", "y", "class", "target"];

@@ -163,15 +163,10 @@ fn settings_out_of_range_are_refused() {
         &["--ties", "first"],
         &["--ties is given without --rule one-vs-one"],
     );
-    let searched = ["--labels", "searched"];
-    with(&searched, &["searched", "one-hot"]);
-    for rule in ["one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"] {
-        with(&[&searched[..], &["--rule", rule]].concat(), &["searched"]);
-    }
 }
 
 #[test]
-fn tests_that_cannot_be_held_are_refused() {
+fn alarms_that_cannot_be_held_are_refused() {
     let csv = two_tasks().csv();
     let with = |options: &[&str], parts: &[&str]| refused(&csv, &[&NORTH, options].concat(), parts);
     with(
@@ -234,7 +229,7 @@ fn covariances_that_the_data_do_not_have_are_refused() {
     for (_, _, values) in &mut constant.0 {
         *values = vec![1.0; FEATURES];
     }
-    let options = [&NORTH[..], &["--theory", "pooled"]].concat();
+    let options = [&NORTH[..], &["--theory", "common"]].concat();
     refused(constant.csv(), &options, &["pool", "leave-one-out"]);
 }
 
@@ -391,7 +386,7 @@ fn classes_that_cannot_be_told_apart_work_with_every_theory() {
         }
     }
     folder.write("constant.csv", rows.csv());
-    for theory in ["isotropic", "spherical", "pooled", "general", "sample"] {
+    for theory in ["isotropic", "spherical", "common", "general", "sample"] {
         for rule in ["auto", "one-vs-all", "bayes"] {
             let options = ["--theory", theory, "--rule", rule, "--json"];
             let report = folder.json(&[&["forecast", "alike.csv"], &options[..]].concat());

@@ -34,6 +34,20 @@ pub enum Prior {
 
 /// Everything that may be chosen.
 ///
+/// | setting | default | what it is for | range |
+/// |---|---|---|---|
+/// | `target` | none | the task to decide for | a task's name; may be left out if there is one |
+/// | `coupling` | chosen | λ and γ, if they are to be fixed | finite, zero or more, not both zero |
+/// | `rule` | auto | how responses become a class | [`RuleName`] |
+/// | `labels` | auto | which label scores to train with | [`Labels`] |
+/// | `ties` | margins | how equal numbers of votes are told apart | [`Ties`] |
+/// | `evidence` | auto | where moments and forecast come from | [`Evidence`] |
+/// | `scaling` | auto | how features are scaled | [`Scaling`] |
+/// | `prior` | observed | how often classes occur in use | [`Prior`]; shares sum to one |
+/// | `costs` | 1 each | what a mistake in a class costs | zero or more, one above zero |
+/// | `false_alarm` | none | a rate to be held | two classes; between 0 and 1 |
+/// | `seed` | 0 | deals out the folds of the forecast | any |
+///
 /// ```
 /// use foretask::{Labels, Settings};
 /// let settings = Settings { target: Some("webcam".into()), labels: Labels::Classical, ..Settings::default() };

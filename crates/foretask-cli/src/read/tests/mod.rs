@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{Columns, Purpose, ReadError, Table, Values, read};
+use super::table::Values;
+use super::{Columns, Purpose, ReadError, Table, read};
 
 /// A folder of test files that is deleted with it.
 struct Folder(TempDir);
