@@ -1,7 +1,7 @@
 //! Gaussian classes with known means, as in all synthetic experiments: x = μ + σ ε.
 
 use faer::Mat;
-use foretask::{Cells, Coupling, Model, Rows, Task, Tasks};
+use foretask::{Cells, Coupling, Measured, Model, Rows, Task, Tasks};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -68,8 +68,22 @@ impl Samples {
     /// # Errors
     /// If the model has other features.
     pub fn error_of(&self, model: &Model) -> Result<f64> {
-        let decided = model.predict(self.rows()?)?;
-        Ok(balanced_error(&decided, &self.class))
+        let shares: Vec<f64> = self
+            .measured(model)?
+            .class_errors
+            .into_iter()
+            .flatten()
+            .collect();
+        Ok(shares.iter().sum::<f64>() / (shares.len() as f64).max(1.0))
+    }
+
+    /// What a model does on the samples, whose classes are numbered as the model's are.
+    ///
+    /// # Errors
+    /// If the model has other features.
+    pub fn measured(&self, model: &Model) -> Result<Measured> {
+        let scores = model.scores(self.rows()?)?;
+        Ok(Measured::of_scores(model, &scores, &self.class))
     }
 }
 

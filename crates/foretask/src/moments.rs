@@ -89,7 +89,7 @@ impl Moments {
         })
     }
 
-    /// The same with covariances multiplied by `factor` ([`centre_noise`]).
+    /// The same with covariances multiplied by `factor` (`centre_noise`).
     pub fn with_noise(mut self, factor: f64) -> Self {
         for covariance in &mut self.covariance {
             covariance

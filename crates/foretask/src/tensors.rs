@@ -34,7 +34,7 @@ pub(crate) fn write(
     safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
 }
 
-/// A file that was written by [`write`].
+/// A file that was written by `write`.
 pub(crate) struct Tables<'b>(SafeTensors<'b>);
 
 impl<'b> Tables<'b> {

@@ -286,10 +286,8 @@ pub(super) fn run(context: &Context, trials: usize, report: &mut Report) -> Resu
                     ..Settings::default()
                 };
                 let study = Study::new(&tasks, &settings)?;
-                let decided = study.model()?.predict(draw.test.rows()?)?;
-                let wrong = decided.iter().zip(&draw.test.class).filter(|(a, b)| a != b);
                 Ok(Outcome {
-                    measured: wrong.count() as f64 / decided.len() as f64,
+                    measured: draw.test.measured(&study.model()?)?.error,
                     foretold: study.forecast().error,
                 })
             };

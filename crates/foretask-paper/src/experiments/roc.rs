@@ -590,17 +590,8 @@ fn examine(tasks: &Tasks<'_>, examined: &Samples) -> Result<Vec<Vec<Tested>>> {
 }
 
 fn tested(study: &Study<'_>, examined: &Samples) -> Result<Tested> {
-    let decided = study.model()?.predict(examined.rows()?)?;
-    let share = |class: usize| {
-        let (mut all, mut wrong) = (0.0_f64, 0.0);
-        for (decision, &truth) in decided.iter().zip(&examined.class) {
-            if truth == class {
-                all += 1.0;
-                wrong += f64::from(u8::from(*decision != truth));
-            }
-        }
-        wrong / all.max(1.0)
-    };
+    let measured = examined.measured(&study.model()?)?;
+    let share = |class: usize| measured.class_errors[class].unwrap_or(0.0);
     Ok(Tested {
         false_alarms: share(0),
         missed: share(1),

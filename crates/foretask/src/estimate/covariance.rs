@@ -40,17 +40,6 @@ const MOST_FEATURES: usize = 5_000;
 /// # Errors
 /// If rows are not kept, a class has fewer than two samples or no variance, or the features are more
 /// than 5000.
-///
-/// ```
-/// use foretask::theory::covariance::{Estimate, estimate};
-/// use foretask::{Rows, Statistics, Tasks};
-/// let values = [0.0, 1.0, 0.2, 0.8, 1.0, 0.0, 0.8, 0.4];
-/// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["t"; 4], &["a", "a", "b", "b"])?;
-/// let statistics = Statistics::of(&tasks);
-/// let covariances = estimate(&statistics, &statistics.scales(), Estimate::Oas)?;
-/// assert_eq!(covariances.cells(), 2);
-/// # Ok::<(), foretask::Error>(())
-/// ```
 pub(crate) fn estimate(
     statistics: &Statistics<'_>,
     scales: &[f64],

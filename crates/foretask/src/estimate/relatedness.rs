@@ -13,7 +13,7 @@ use crate::solve::Scaling;
 /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their centre
 /// ```
 ///
-/// The inner products are freed of the sampling noise of the means ([`gram::estimate`]).
+/// The inner products are freed of the sampling noise of the means (`gram::estimate`).
 ///
 /// ```
 /// use foretask::{Rows, Scaling, Statistics, relatedness};

@@ -40,7 +40,7 @@ pub struct Orthant {
 /// that differ have probability ½ with error 1.
 ///
 /// ```
-/// use foretask::gaussian::orthant;
+/// use foretask::normal::orthant;
 /// // Correlations ½ and means zero: each of d + 1 equal classes is as likely to be chosen.
 /// let covariance = faer::Mat::<f64>::from_fn(4, 4, |i, j| if i == j { 2.0 } else { 1.0 });
 /// let chosen = orthant(&[0.0; 4], covariance.as_ref(), 1e-4);

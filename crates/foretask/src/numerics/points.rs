@@ -18,12 +18,6 @@ use super::spectrum::Spectrum;
 /// Every column is centred: its mean is zero but for rounding. With L a [`factor`] of a covariance, the
 /// rows of `points` Lᵀ are points of that covariance. Mirrored pairs would make all odd moments zero,
 /// but leave probabilities in many dimensions a quarter less accurate.
-///
-/// ```
-/// let points = foretask::gaussian::normal_points(3, 1024);
-/// let variance = points.col(2).squared_norm_l2() / 1024.0;
-/// assert!((variance - 1.0).abs() < 0.01);
-/// ```
 pub(crate) fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
     let mut points = Mat::zeros(count, dimension);
     for (index, column) in points.col_iter_mut().enumerate() {
@@ -41,13 +35,6 @@ pub(crate) fn normal_points(dimension: usize, count: usize) -> Mat<f64> {
 /// L (d x rank) with L Lᵀ = `covariance`, of which only the lower triangle is read.
 ///
 /// Null directions are left out, and so is everything if a number is not finite.
-///
-/// ```
-/// let ones = faer::Mat::<f64>::full(3, 3, 1.0);
-/// let factor = foretask::gaussian::factor(ones.as_ref());
-/// assert_eq!(factor.ncols(), 1);
-/// assert!((&factor * factor.transpose() - &ones).norm_max() < 1e-15);
-/// ```
 pub(crate) fn factor(covariance: MatRef<'_, f64>) -> Mat<f64> {
     let d = covariance.nrows();
     let known = (0..d).all(|j| (j..d).all(|i| covariance[(i, j)].is_finite()));

@@ -24,20 +24,6 @@ use crate::numerics::dense;
 ///
 /// The class scores are log-posteriors up to a constant per sample. Where nothing varies they are the
 /// log-priors.
-///
-/// ```
-/// use faer::mat;
-/// use foretask::Moments;
-/// use foretask::rules::bayes;
-///
-/// let moments = Moments {
-///     mean: mat![[1.0], [-1.0]],
-///     covariance: vec![mat![[1.0]], mat![[1.0]]],
-/// };
-/// let rule = bayes::discriminant(&moments, &[0.5, 0.5], None);
-/// let scores = rule.form.class_scores(&rule.scores(&[0.3]));
-/// assert!((scores[0] - scores[1] - 0.6).abs() < 1e-12);
-/// ```
 pub(crate) fn discriminant(
     moments: &Moments,
     priors: &[f64],

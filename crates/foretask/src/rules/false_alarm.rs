@@ -49,15 +49,6 @@ pub(crate) fn optimal_labels(moments: &Moments, null: usize, rate: f64, noise: f
 
 /// The threshold at which Gaussian scores of the null class are alarms at this rate; infinite if the
 /// rate is not between zero and one.
-///
-/// ```
-/// use foretask::rules::{binary::ScoreLaw, false_alarm};
-///
-/// let law = ScoreLaw { mean: [1.0, -1.0], variance: [1.0, 0.25] };
-/// let threshold = false_alarm::gaussian_threshold(&law, 1, 0.01);
-/// assert!((law.errors(threshold)[1] - 0.01).abs() < 1e-12);
-/// assert!(false_alarm::detection(&law, threshold, 1) > 0.79);
-/// ```
 pub(crate) fn gaussian_threshold(law: &ScoreLaw, null: usize, rate: f64) -> f64 {
     let (class, up) = if null == 0 { (0, -1.0) } else { (1, 1.0) };
     let q = quantile(rate);
@@ -150,16 +141,6 @@ const EXCESSES: usize = 9;
 /// Scores that are not numbers are left out. The threshold is infinite, no alarm being ever given, where
 /// no tail is known: for no score, or one and k < 1, or a rate of zero. If all scores are equal it is
 /// the score they have, which is no alarm.
-///
-/// ```
-/// use foretask::rules::false_alarm::{Tail, threshold_of};
-///
-/// let scores: Vec<f64> = (0..99).map(f64::from).collect();
-/// let threshold = threshold_of(&scores, 1, 0.05, Tail::Auto);
-/// // The fifth from the end: 94, 95, 96, 97 and 98 are left.
-/// assert_eq!((threshold.value, threshold.tail), (94.0, Tail::Empirical));
-/// assert!(threshold.interval[0] < 0.05 && 0.05 < threshold.interval[1]);
-/// ```
 pub(crate) fn threshold_of(scores: &[f64], null: usize, rate: f64, tail: Tail) -> Threshold {
     // Alarms are above.
     let mut scores: Vec<f64> = scores

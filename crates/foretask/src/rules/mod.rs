@@ -3,9 +3,9 @@
 //! | module | rule |
 //! |---|---|
 //! | [`binary`] | two classes, one score and a threshold: closed forms |
-//! | [`false_alarm`] | two classes, one of them the null hypothesis: a rate that is held |
+//! | `false_alarm` | two classes, one of them the null hypothesis: a rate that is held |
 //! | [`one_vs_all`] | one score per class, each against all others |
-//! | [`one_vs_one`] | one score per pair of classes, and votes |
+//! | `one_vs_one` | one score per pair of classes, and votes |
 //! | [`one_hot`] | one score per class, all optimised together |
 //! | [`bayes`] | the posterior of Gaussian responses |
 //!

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`classical`] | +1 on the cells of class l, -1 elsewhere |
 //! | [`minimax`] | the best for the rival that is hardest to tell from l |
-//! | [`naive_classical`], [`naive_optimal`] | those of two classes, l and the union of the others |
+//! | [`naive_classical`], `naive_optimal` | those of two classes, l and the union of the others |
 //!
 //! [`super::one_hot::optimal`] chooses all columns together and is never worse where covariances are equal.
 

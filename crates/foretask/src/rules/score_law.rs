@@ -14,7 +14,7 @@ pub struct ScoreLaw {
 
 impl ScoreLaw {
     /// The law of the score of labels `y`; `noise` multiplies the variances
-    /// ([`crate::moments::centre_noise`]).
+    /// (`crate::moments::centre_noise`).
     pub fn new(moments: &Moments, y: &[f64], noise: f64) -> Self {
         let (first, second) = (moments.score(0, y), moments.score(1, y));
         Self {

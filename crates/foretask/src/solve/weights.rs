@@ -7,7 +7,7 @@ use crate::numerics::dense;
 /// What the rows of a weight matrix stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coordinates {
-    /// The coordinates of [`super::path::Reduced`].
+    /// The coordinates of `super::path::Reduced`.
     Reduced,
     /// The target's features, centred and scaled.
     Features,

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | defaults | all couplings and families, averaged (`averaged`) |
 //! | two classes, named labels or a theory | one coupling, one score, a threshold (`one_score`) |
-//! | a rule by name, or a theory for more classes | one coupling, one [`crate::rules::Discriminant`] (`fold`) |
+//! | a rule by name, or a theory for more classes | one coupling, one `crate::rules::Discriminant` (`fold`) |
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
 //!
 //! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `compare` and `relative`

@@ -42,7 +42,7 @@ impl Covariances {
     /// One matrix for each cell.
     ///
     /// # Errors
-    /// As [`Covariances::shared`].
+    /// As `Covariances::shared`.
     pub fn new(of_cells: Vec<Mat<f64>>) -> Result<Self> {
         let of_cell = (0..of_cells.len()).collect();
         Self::shared(of_cells, of_cell)
@@ -55,15 +55,6 @@ impl Covariances {
     /// # Errors
     /// If a matrix is not square, of the size of the first, finite, symmetric and positive
     /// semi-definite (it may be rank-deficient), or a cell asks for one that is not there.
-    ///
-    /// ```
-    /// use faer::Mat;
-    /// use foretask::theory::Covariances;
-    /// let toeplitz = Mat::from_fn(3, 3, |i, j| 0.5_f64.powi(i.abs_diff(j) as i32));
-    /// let covariances = Covariances::shared(vec![toeplitz, Mat::identity(3, 3)], vec![0, 0, 1, 0])?;
-    /// assert_eq!((covariances.cells(), covariances.features()), (4, 3));
-    /// # Ok::<(), foretask::Error>(())
-    /// ```
     pub(crate) fn shared(mut distinct: Vec<Mat<f64>>, of_cell: Vec<usize>) -> Result<Self> {
         let features = distinct.first().map_or(0, Mat::nrows);
         for (index, covariance) in distinct.iter_mut().enumerate() {

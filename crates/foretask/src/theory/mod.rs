@@ -14,12 +14,12 @@
 //! | covariances | constructor | time |
 //! |---|---|---|
 //! | Σ_r = α_r I | [`Theory::spherical`] | O(C³): microseconds |
-//! | Σ_r = α_r Σ | [`Theory::common`] | O(L C² + C³) for L distinct eigenvalues |
-//! | Σ_r diagonal in one basis | [`Theory::diagonal`] | the same |
+//! | Σ_r = α_r Σ | `Theory::common` | O(L C² + C³) for L distinct eigenvalues |
+//! | Σ_r diagonal in one basis | `Theory::diagonal` | the same |
 //! | any | [`Theory::general`] | about 14 k + C k products of p x p matrices |
 //!
 //! No step divides by a count, a γ or λ. Finite-size corrections are built in ([`Corrections`]), and
-//! errors use [`crate::moments::centre_noise`].
+//! errors use `crate::moments::centre_noise`.
 
 pub(crate) mod pairs;
 
@@ -216,7 +216,7 @@ impl Theory {
     /// more; about nine are needed. The second-order traces cost C k + k(k - 1)/2 products, once.
     /// Memory 2 k + m + 4 matrices of p x p beside the covariances, for m classes a task. Covariances
     /// that are multiples of one matrix, or all diagonal, take the shorter ways of
-    /// [`Theory::spherical`], [`Theory::common`] and [`Theory::diagonal`].
+    /// [`Theory::spherical`], `Theory::common` and `Theory::diagonal`.
     ///
     /// # Errors
     /// If the coupling has not one γ per task, the sizes differ, a mean is not finite, or values are

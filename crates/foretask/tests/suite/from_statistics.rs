@@ -326,9 +326,9 @@ fn a_part_that_gave_its_rows_up_ends_the_keeping() {
     let mut whole = kept(&half(true));
     assert!(whole.rows_of(1).is_some());
     whole.merge(half(false).statistics()).unwrap();
-    assert!(!whole.rows_of(1).is_some());
+    assert!(whole.rows_of(1).is_none());
     whole.merge(kept(&half(false))).unwrap();
-    assert!(!whole.rows_of(1).is_some());
+    assert!(whole.rows_of(1).is_none());
     // Rows in memory are not lost; few rows are always kept.
     let mut whole = kept(&half(true));
     let (second, few) = (half(false), table.filter(|row| row < 8));

@@ -46,7 +46,7 @@ pub(crate) use rows::RowBlock;
 /// let mut whole = Statistics::new(2);
 /// whole.add(Rows::row_major(&[0.0, 1.0, 1.0, 0.0], 2)?, &["t", "t"], &["a", "b"])?;
 /// whole.add(Rows::row_major(&[0.5, 1.5, 1.5, 0.5], 2)?, &["t", "t"], &["a", "b"])?;
-/// assert_eq!(whole.cells().count(0), 2);
+/// assert_eq!(whole.cells().tasks()[0].counts, [2, 2]);
 /// let again = Statistics::from_bytes(&whole.to_bytes()?)?;
 /// assert_eq!(again.cells(), whole.cells());
 /// # Ok::<(), foretask::Error>(())
