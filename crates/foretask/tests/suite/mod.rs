@@ -1,6 +1,7 @@
-//! Everything but real data, in the program of the library's own tests: they see what users do not, and another
+//! Everything, in the program of the library's own tests: they see what users do not, and another
 //! program would build and link the numerical library once more.
-//! One file alone: `cargo test -p foretask --lib orthants::`.
+//! One file alone: `cargo test -p foretask --lib orthants::`; real data with the
+//! tables that are printed: `cargo test -p foretask --lib real_data -- --nocapture`.
 
 // A failure here is a failed test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -25,6 +26,7 @@ mod one_vs_one;
 mod optimal_labels;
 mod orthants;
 mod pooled;
+mod real_data;
 mod recipe;
 mod rule_simulation;
 mod simulation;

@@ -1,5 +1,5 @@
 //! Forecast against measured on real images, printed as a table:
-//! `cargo test -p foretask --test real_data images:: -- --nocapture`.
+//! `cargo test -p foretask --lib real_data::images:: -- --nocapture`.
 //!
 //! The digits are part of the repository. MNIST is read from the folder named by `FORETASK_DATA`, or
 //! `../shared/data` beside the repository; without it that part says so and is left out.
@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::{digits, real};
+use super::{digits, real};
 
 /// Images by digit.
 struct Images {

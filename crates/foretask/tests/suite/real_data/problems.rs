@@ -1,16 +1,17 @@
 //! The real problems of `docs/4-when-to-trust-a-forecast.md#what-was-measured`, printed as tables: accuracy of the
 //! default beside its rivals, forecast
 //! beside measurement.
-//! `cargo test -p foretask --test real_data problems:: -- --nocapture`, with `FORETASK_TRIALS=3` on three times
+//! `cargo test -p foretask --lib real_data::problems:: -- --nocapture`, with `FORETASK_TRIALS=3` on three times
 //! as many.
 
+use foretask::numerics::interval;
 use foretask::rules::false_alarm::threshold_of;
-use foretask::{Density, FalseAlarm, Labels, Rows, Settings, Study, Tail, interval};
+use foretask::{Density, FalseAlarm, Labels, Rows, Settings, Study, Tail};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::real::{self, Archive, DOMAINS, Problem, TARGET, Table};
+use super::real::{self, Archive, DOMAINS, Problem, TARGET, Table};
 
 /// By how much leave-one-out errors vary more than independent ones, as the forecast has it.
 const INFLATION: f64 = 1.25;
@@ -383,7 +384,7 @@ fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
                     ..settings(Labels::Auto)
                 };
                 let study = Study::new(&tasks, &settings).unwrap();
-                let test = study.forecast().test.as_ref().unwrap();
+                let test = study.forecast().alarm.as_ref().unwrap();
                 assert_eq!(study.rule().threshold, Some(found.value));
                 assert_eq!(test.false_alarm_interval, found.interval);
                 assert_eq!(test.detection, foretold_detection);
