@@ -241,6 +241,15 @@
 //!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
 //!   samples.
 //! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
+//!
+//! # References
+//!
+//! * M. Tiomoko, R. Couillet, H. Tiomoko Ali, *Large Dimensional Analysis and Improvement of Multi Task Learning*:
+//!   the method and its theory.
+//! * O. Ledoit, M. Wolf (2004), *A well-conditioned estimator for large-dimensional covariance matrices*; Y. Chen,
+//!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
+//!   samples.
+//! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
 
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
