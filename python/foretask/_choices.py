@@ -7,7 +7,7 @@ here repeat the words for type checkers; a test holds them to the list.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,7 +23,9 @@ Theory = Literal[
 Scale = Literal["auto", "none"]
 Ties = Literal["margins", "first"]
 Tail = Literal["auto", "empirical", "gaussian"]
-Family = Literal["alone", "classical", "scaled", "free"]
+View = Literal["raw", "standard", "cosine", "rbf"]
+Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
+Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
 Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
 
 
@@ -37,6 +39,7 @@ class Choices:
     ties: Ties
     theory: Theory
     scale: Scale
+    views: str
     lam: float | None
     gamma: float | dict[str, float] | None
     priors: str | list[tuple[str, float]]
@@ -76,6 +79,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         ties=params["ties"],
         theory=params["theory"],
         scale=params["scale"],
+        views=_views(params["views"]),
         lam=None if lam is None else _number("lam", lam),
         gamma=None if gamma is None else _gamma(gamma, tasks),
         priors=priors,
@@ -84,6 +88,18 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
         tail=params["tail"],
         seed=int(seed),
+    )
+
+
+def _views(views: Any) -> str:
+    if isinstance(views, str):
+        return views
+    listed = list(views) if isinstance(views, Iterable) else [None]
+    if all(isinstance(view, str) for view in listed):
+        return ",".join(listed)
+    raise ValueError(
+        "views must be 'auto', 'linear', or some of 'raw', 'standard', 'cosine', 'rbf'; "
+        f"got {views!r}"
     )
 
 

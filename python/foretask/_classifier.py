@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,6 +42,7 @@ class Coupling(NamedTuple):
     lam: float
     gamma: dict[Any, float]
     labels: str
+    view: str
 
 
 class MultiTaskClassifier(ClassifierMixin, BaseEstimator):
@@ -81,6 +82,11 @@ default="auto"
         What the threshold of a false-alarm rate is taken from.
     scale : {"auto", "none"}, default="auto"
         Divide each task by the spread within its classes, or not.
+    views : {"auto", "linear"}, str or list of str, default="auto"
+        Ways to look at the features: "raw", "standard" (each over its spread), "cosine" (each row over
+        its length) and "rbf" (a Gaussian kernel). "auto" averages over all of them, "linear" over the
+        first two, which leaves one weight per feature (``coef_``). A theory, labels or a rule by name
+        looks through the first linear one.
     ties : {"margins", "first"}, default="margins"
         How equal numbers of votes are told apart (``rule="one-vs-one"``).
     seed : int, default=0
@@ -150,6 +156,7 @@ default="auto"
         false_alarm: float | None = None,
         tail: Tail = "auto",
         scale: Scale = "auto",
+        views: str | Sequence[str] = "auto",
         ties: Ties = "margins",
         seed: int = 0,
     ) -> None:
@@ -165,6 +172,7 @@ default="auto"
         self.false_alarm = false_alarm
         self.tail = tail
         self.scale = scale
+        self.views = views
         self.ties = ties
         self.seed = seed
 
@@ -322,12 +330,23 @@ default="auto"
         def of(model: Any) -> list[Coupling]:
             rule = json.loads(model.rule)
             tasks = [self._tasks.label(name) for name, _, _ in model.tasks]
-            if rule["coupling"] is not None:
+            views = [view for view, weight in rule["views"] if weight > 0]
+            if rule["coupling"] is not None and len(views) == 1:
                 only = {"weight": 1.0, "coupling": rule["coupling"], "family": rule["labels"]}
-                return [_coupling(only, tasks)]
+                return [_coupling(only | {"view": views[0]}, tasks)]
             return [_coupling(candidate, tasks) for candidate in rule["candidates"]]
 
         return self._each(of)
+
+    @property
+    def weights_(self) -> Any:
+        """Weight of each family of labels in the average, empty where there is no average."""
+        return self._each(lambda model: dict(json.loads(model.rule)["weights"]))
+
+    @property
+    def views_(self) -> Any:
+        """Weight of each view of the features in the average, empty where there is no average."""
+        return self._each(lambda model: dict(json.loads(model.rule)["views"]))
 
     @property
     def label_scores_(self) -> Any:
@@ -359,7 +378,8 @@ default="auto"
         linear = model.linear_margins()
         if linear is None:
             raise AttributeError(
-                f"a classifier with rule={self.rule!r} is not linear in the features: it has no coef_"
+                f"a classifier with rule={self.rule!r} and views={self.views!r} is not linear in the "
+                "features: it has no coef_ (views='linear' has)"
             )
         weights, intercept = linear
         table = np.column_stack([weights, intercept])
@@ -613,6 +633,7 @@ def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
         lam=candidate["coupling"]["lambda"],
         gamma=dict(zip(tasks, gamma, strict=True)),
         labels=candidate["family"],
+        view=candidate["view"],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._choices import Labels, Rule, Source
+from ._choices import Labels, Rule, Source, View
 from ._data import Names
 from ._foretask import Forecast as RawForecast
 
@@ -222,16 +222,22 @@ class Compared:
 
     Attributes
     ----------
+    name : str
+        What it is called; "this rule" for the study's own.
     rule : str
         The rule.
     labels : str
         Its labels.
+    views : list of str
+        The views of the features that it looks through.
     forecast : Forecast
         What it is expected to do.
     """
 
+    name: str
     rule: Rule
     labels: Labels
+    views: list[View]
     forecast: Forecast
 
 

@@ -215,21 +215,22 @@ class Study:
         )
 
     def compare(self) -> list[Compared] | dict[Any, list[Compared]]:
-        """Foretell what other rules would do at the same coupling.
+        """Foretell what other rules would do.
 
         Returns
         -------
         list of Compared or dict
-            The study's own rule first, then every rule by name with optimal and with classical labels.
-            By task if there are several targets.
+            The study's own rule first; then the commonest class, labels by name and each view by itself;
+            then every rule by name with optimal and with classical labels, at the same coupling. By task
+            if there are several targets.
         """
         answers: dict[str, list[Compared]] = {}
         for (name, own), rules in zip(self._forecasts().items(), self._raw.compare(), strict=True):
             names = self._names_of(name)
             answers[name] = [
                 # Of the others the threshold is not known.
-                Compared(rule, labels, own if i == 0 else self._told(raw, name, names, None))
-                for i, (rule, labels, raw) in enumerate(rules)
+                Compared(*one, own if i == 0 else self._told(raw, name, names, None))
+                for i, (*one, raw) in enumerate(rules)
             ]
         return self._by_target(answers)
 

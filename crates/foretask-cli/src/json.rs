@@ -28,6 +28,9 @@ impl Summary<'_> {
             report.insert("label_scores".into(), self.label_scores(scores));
         }
         report.insert("threshold".into(), json!(self.rule.threshold));
+        let views = self.rule.views.iter();
+        let views = views.map(|(view, weight)| (view.to_string(), json!(weight)));
+        report.insert("views".into(), Value::Object(views.collect()));
         if !self.rule.weights.is_empty() {
             let weights = self.rule.weights.iter();
             let weights = weights.map(|(family, weight)| (family.to_string(), json!(weight)));
@@ -63,6 +66,7 @@ fn candidates(rule: &Rule) -> Value {
         .iter()
         .map(|candidate| {
             json!({
+                "view": candidate.view,
                 "family": candidate.family,
                 "lambda": candidate.coupling.lambda(),
                 "gamma": candidate.coupling.gamma(),

@@ -1,6 +1,7 @@
 //! [`Graph`]: the steps from features to decision.
 
-use foretask::{Model, Quadratic, Ties};
+use faer::Mat;
+use foretask::{Kernel, Model, Quadratic, Term, Ties};
 
 use crate::proto::{Attribute, Node, Tensor, data_type};
 
@@ -13,14 +14,110 @@ pub(super) struct Graph {
 
 impl Graph {
     /// z, named `scores`.
-    pub(super) fn linear_scores(&mut self, model: &Model) {
-        let (p, d) = (model.features(), model.intercept().len());
+    pub(super) fn scores(&mut self, model: &Model) {
+        let d = model.intercept().len();
         let weights = model.weights();
-        let by_row = (0..p).flat_map(|i| (0..d).map(move |j| weights[(i, j)]));
-        self.doubles("weights", &[p, d], by_row);
+        self.matrix("weights", weights);
         self.doubles("bias", &[d], model.intercept().iter().copied());
         self.step("MatMul", &["X", "weights"], "products", &[]);
-        self.step("Add", &["products", "bias"], "scores", &[]);
+        let linear = if model.terms().is_empty() {
+            "scores"
+        } else {
+            "linear"
+        };
+        self.step("Add", &["products", "bias"], linear, &[]);
+        let mut so_far = linear.to_owned();
+        for (number, term) in model.terms().iter().enumerate() {
+            let last = number + 1 == model.terms().len();
+            let sum = if last {
+                "scores".to_owned()
+            } else {
+                format!("sum_{number}")
+            };
+            let added = match term {
+                Term::Cosine { weights } => self.cosine(weights),
+                Term::Rbf {
+                    columns,
+                    centre,
+                    kernel,
+                    weights,
+                } => self.rbf(columns, centre, kernel, weights),
+            };
+            self.step("Add", &[&so_far, added], &sum, &[]);
+            so_far = sum;
+        }
+    }
+
+    /// What rows over their length add.
+    fn cosine(&mut self, weights: &Mat<f64>) -> &'static str {
+        self.matrix("cosine_weights", weights);
+        self.integers("cosine_axis", &[1], &[1]);
+        // As the library has it for rows without length.
+        self.double("shortest", 1e-12);
+        self.step("Mul", &["X", "X"], "cosine_squares", &[]);
+        self.step(
+            "ReduceSum",
+            &["cosine_squares", "cosine_axis"],
+            "cosine_square",
+            &[],
+        );
+        self.step("Sqrt", &["cosine_square"], "cosine_length", &[]);
+        self.step("Max", &["cosine_length", "shortest"], "cosine_unit", &[]);
+        self.step("Div", &["X", "cosine_unit"], "cosine_rows", &[]);
+        self.step(
+            "MatMul",
+            &["cosine_rows", "cosine_weights"],
+            "cosine_scores",
+            &[],
+        );
+        "cosine_scores"
+    }
+
+    /// What a kernel adds.
+    fn rbf(
+        &mut self,
+        columns: &[f64],
+        centre: &[f64],
+        kernel: &Kernel,
+        weights: &Mat<f64>,
+    ) -> &'static str {
+        let landmarks = kernel.landmarks();
+        let squares = landmarks
+            .col_iter()
+            .map(|landmark| landmark.squared_norm_l2());
+        self.doubles("rbf_columns", &[columns.len()], columns.iter().copied());
+        self.doubles("rbf_centre", &[centre.len()], centre.iter().copied());
+        self.matrix("rbf_landmarks", landmarks);
+        self.doubles("rbf_squares", &[landmarks.ncols()], squares);
+        self.matrix("rbf_weights", weights);
+        self.integers("rbf_axis", &[1], &[1]);
+        self.double("rbf_two", 2.0);
+        self.double("rbf_nearest", 0.0);
+        self.double("rbf_rate", -1.0 / kernel.width());
+        self.step("Mul", &["X", "rbf_columns"], "rbf_scaled", &[]);
+        self.step("Sub", &["rbf_scaled", "rbf_centre"], "rbf_rows", &[]);
+        self.step("Mul", &["rbf_rows", "rbf_rows"], "rbf_own", &[]);
+        self.step("ReduceSum", &["rbf_own", "rbf_axis"], "rbf_own_square", &[]);
+        self.step("Add", &["rbf_own_square", "rbf_squares"], "rbf_both", &[]);
+        self.step(
+            "MatMul",
+            &["rbf_rows", "rbf_landmarks"],
+            "rbf_products",
+            &[],
+        );
+        self.step("Mul", &["rbf_products", "rbf_two"], "rbf_twice", &[]);
+        self.step("Sub", &["rbf_both", "rbf_twice"], "rbf_apart", &[]);
+        self.step("Max", &["rbf_apart", "rbf_nearest"], "rbf_distance", &[]);
+        self.step("Mul", &["rbf_distance", "rbf_rate"], "rbf_exponent", &[]);
+        self.step("Exp", &["rbf_exponent"], "rbf_values", &[]);
+        self.step("MatMul", &["rbf_values", "rbf_weights"], "rbf_scores", &[]);
+        "rbf_scores"
+    }
+
+    fn matrix(&mut self, name: &str, matrix: &Mat<f64>) {
+        let (rows, columns) = matrix.shape();
+        let by_row = (0..rows).flat_map(|i| (0..columns).map(move |j| matrix[(i, j)]));
+        self.doubles(name, &[rows, columns], by_row);
     }
 
     /// `decision`, `index` and `logits` of one score.

@@ -3,7 +3,10 @@
 //! Core operators only (ai.onnx, opset 17), in double precision. N rows of p features become
 //!
 //! ```text
-//!  X [N, p] ─► MatMul weights ─► Add bias ─► z [N, d]
+//!  X [N, p] ─► MatMul weights ─► Add bias (+ cosine) (+ rbf) ─► z [N, d]
+//!
+//!  cosine:  X / max(|X|, 1e-12) ─► MatMul weights
+//!  rbf:     X columns - centre ─► exp(-|· - landmarks|²/width) [N, L] ─► MatMul weights
 //!
 //!  one score and a threshold:
 //!    z ─┬─► Sub threshold ─────────────────────────────────────────────────► decision [N, 1]
@@ -94,7 +97,7 @@ fn file(model: &Model) -> proto::Model {
     let classes = model.classes();
     let m = classes.len();
     let mut graph = Graph::default();
-    graph.linear_scores(model);
+    graph.scores(model);
     let (columns, meaning) = match model.decision() {
         Decision::Threshold {
             threshold,

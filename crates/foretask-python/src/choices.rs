@@ -24,6 +24,7 @@ pub struct Choices<'py> {
     ties: Bound<'py, PyAny>,
     theory: Bound<'py, PyAny>,
     scale: Bound<'py, PyAny>,
+    views: String,
     lam: Option<f64>,
     gamma: Option<Gamma>,
     priors: Priors,
@@ -62,6 +63,7 @@ impl Choices<'_> {
             ties: word::<Ties>(&self.ties)?,
             evidence: word::<Evidence>(&self.theory)?,
             scaling: word::<Scaling>(&self.scale)?,
+            views: self.views.parse().map_err(crate::errors::exception)?,
             prior: match &self.priors {
                 Priors::Word(word) if word == "equal" => Prior::Equal,
                 Priors::Word(_) => Prior::Observed,

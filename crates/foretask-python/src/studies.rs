@@ -40,6 +40,9 @@ pub struct Study {
     studies: Vec<foretask::Study<'static>>,
 }
 
+/// A rule that is compared: name, rule, labels, views and forecast.
+type Told = (String, String, String, Vec<String>, Forecast);
+
 /// An expected error and its interval.
 type Expected = (f64, [f64; 2]);
 
@@ -129,14 +132,15 @@ impl Study {
         })
     }
 
-    /// The rule of each target, then all rules by name: rule, labels and forecast.
-    fn compare(&self, py: Python<'_>) -> PyResult<Vec<Vec<(String, String, Forecast)>>> {
+    /// The rule of each target, then what it is compared with: name, rule, labels, views and forecast.
+    fn compare(&self, py: Python<'_>) -> PyResult<Vec<Vec<Told>>> {
         self.each(py, |study| {
             let compared = study.compare(&|_| {})?.into_iter();
             Ok(compared
                 .map(|one| {
                     let (rule, labels) = (one.rule.to_string(), one.labels.to_string());
-                    (rule, labels, Forecast(one.forecast))
+                    let views = one.views.iter().map(ToString::to_string).collect();
+                    (one.name, rule, labels, views, Forecast(one.forecast))
                 })
                 .collect())
         })

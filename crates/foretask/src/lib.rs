@@ -128,12 +128,17 @@
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
 //!     mod.rs              what is kept of the data, mergeable
+//!     scale.rs            one number per task
 //!     measure.rs          statistics of rows
+//!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
 //!     bytes.rs            as bytes
 //!   mod.rs
+//! views/
+//!   kernel.rs             a Gaussian kernel as features
+//!   mod.rs                ways to look at the features
 //! solve/
-//!   scaling.rs            one number per task
+//!   scaling.rs            how features are scaled
 //!   block.rs              what training needs of one task
 //!   factor.rs             one task's share of the arrowhead
 //!   leave_one_out.rs      the response of the model that never saw a sample
@@ -144,6 +149,7 @@
 //!   grid.rs               couplings along which one reduction serves every λ
 //!   row_space.rs          coordinates of rows where features outnumber them
 //!   block_tridiagonal.rs  one reduction for every λ
+//!   effective.rs          how many independent errors leave-one-out has
 //!   reduced.rs            the tasks in few coordinates
 //!   path.rs               the fits of a whole grid
 //!   mod.rs
@@ -179,8 +185,9 @@
 //!   false_alarm.rs        a rate that is held
 //!   mod.rs
 //! recipe/
-//!   families.rs           restricted label scores for few labels
 //!   folds.rs              who is held out together
+//!   theory_labels.rs      label scores of least error by the theory
+//!   families.rs           restricted label scores for few labels
 //!   grid.rs               the couplings that the default tries
 //!   tournament.rs         all candidates, weighted by samples left out
 //!   mod.rs
@@ -199,11 +206,13 @@
 //!   check.rs              settings that fit the data
 //! model/
 //!   rule.rs               how scores were made, for people
+//!   scores.rs             functions of the raw features
 //!   mod.rs                a trained decision for one task
 //!   file.rs               as a safetensors file
 //! evaluate.rs             what a model did, next to what was foretold
 //! study/
 //!   shared.rs             what all targets stand on, computed once
+//!   fits.rs               the candidates of a target in all views
 //!   outcome.rs            what the steps arrive at
 //!   target.rs             one target, as every step sees it
 //!   choose.rs             1. a coupling
@@ -241,15 +250,6 @@
 //!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
 //!   samples.
 //! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
-//!
-//! # References
-//!
-//! * M. Tiomoko, R. Couillet, H. Tiomoko Ali, *Large Dimensional Analysis and Improvement of Multi Task Learning*:
-//!   the method and its theory.
-//! * O. Ledoit, M. Wolf (2004), *A well-conditioned estimator for large-dimensional covariance matrices*; Y. Chen,
-//!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
-//!   samples.
-//! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
 
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
@@ -271,6 +271,7 @@ mod stakes;
 mod study;
 mod tensors;
 pub mod theory;
+mod views;
 mod words;
 
 pub use data::{Cells, Coupling, Element, Rows, Statistics, Task, Tasks};
@@ -282,7 +283,7 @@ pub use forecast::{
     AlarmForecast, CurvePoint, Density, Forecast, Note, Reliability, RocPoint, SourceValue,
 };
 pub use model::file::write_atomically;
-pub use model::{CandidateWeight, Model, Rule};
+pub use model::{CandidateWeight, Model, Rule, Term};
 pub use moments::{Moments, Provenance};
 pub use numerics::COVERAGE;
 pub use recipe::Family;
@@ -291,6 +292,8 @@ pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, voca
 pub use solve::{LeaveOneOut, Scaling, System};
 pub use study::compare::{Compared, Foretold};
 pub use study::{LeftOut, Study};
+pub use views::kernel::Kernel;
+pub use views::{Skipped, View, Views};
 pub use words::{Named, Word};
 
 /// The normal distribution, and probabilities of orthants.

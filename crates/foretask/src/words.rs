@@ -15,6 +15,12 @@ pub trait Word: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
         found.map_or("", |named| named.word)
     }
 
+    /// What it does, in a sentence.
+    fn meaning(self) -> &'static str {
+        let found = Self::ALL.iter().find(|named| named.value == self);
+        found.map_or("", |named| named.meaning.trim())
+    }
+
     /// The value of a word.
     fn from_word(word: &str) -> Option<Self> {
         let known = |named: &&Named<Self>| named.word == word || named.old.contains(&word);

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What users see, at most: functions, types, constants and methods.
-const PUBLIC_ITEMS: usize = 160;
+const PUBLIC_ITEMS: usize = 170;
 /// Lines of a file of `study/`, at most: each is one step.
 const LONGEST_STEP: usize = 350;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use foretask::{
-    Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties, Word,
+    Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties, Views, Word,
 };
 
 use crate::failure::Failure;
@@ -41,6 +41,10 @@ pub struct Choices {
     /// Divide each task by the spread within its classes, or not
     #[arg(long, default_value = "auto", value_parser = word::<Scaling>())]
     pub scale: Scaling,
+    /// Ways to look at the features: auto (all), linear (one weight per feature), or some of raw, standard, cosine,
+    /// rbf with commas between; theories, labels and rules by name look through the first linear one
+    #[arg(long, value_name = "VIEW,...", default_value = "auto")]
+    pub views: Views,
     /// How often classes occur in use: observed, equal, or CLASS=SHARE,...
     #[arg(long, value_name = "PRIOR", default_value = "observed", value_parser = prior)]
     pub prior: Prior,
@@ -75,6 +79,7 @@ impl Choices {
             ties: self.ties.unwrap_or_default(),
             evidence: self.theory,
             scaling: self.scale,
+            views: self.views.clone(),
             prior: self.prior.clone(),
             costs: self.cost.clone().unwrap_or_default().0,
             false_alarm: self.alarm()?,

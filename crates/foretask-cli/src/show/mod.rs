@@ -125,8 +125,22 @@ fn average(rule: &Rule) -> String {
             ]);
         }
     }
+    let mut views = rule.views.clone();
+    views.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let seen: Vec<String> = views
+        .iter()
+        .filter(|(_, weight)| *weight >= SHOWN_WEIGHT)
+        .map(|(view, weight)| format!("{:.0} % {}", 100.0 * weight, words::view(*view)))
+        .collect();
+    let seen = match seen.as_slice() {
+        [] => String::new(),
+        seen => format!(
+            "\n{}",
+            words::wrapped(&format!("Looking at {}", seen.join(", ")))
+        ),
+    };
     format!(
-        "How it decides: by the weighted average of {}\n\n{}",
+        "How it decides: by the weighted average of {}\n\n{}{seen}",
         words::count(rule.tried, "candidate"),
         table.text()
     )

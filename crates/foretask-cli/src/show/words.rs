@@ -1,6 +1,6 @@
 //! Numbers and names as people read them.
 
-use foretask::{COVERAGE, Coupling, Family, RuleName, Task};
+use foretask::{COVERAGE, Coupling, Family, RuleName, Task, View};
 use unicode_width::UnicodeWidthStr;
 
 /// From this likeness on a task is called related, and from its opposite on opposed.
@@ -150,13 +150,25 @@ pub fn points(difference: f64) -> String {
     format!("{:.1} points", 100.0 * difference)
 }
 
+/// What a view shows.
+pub fn view(view: View) -> &'static str {
+    match view {
+        View::Raw => "the features as they are",
+        View::Standard => "each feature over its spread",
+        View::Cosine => "each row over its length",
+        View::Rbf => "a Gaussian kernel",
+    }
+}
+
 /// What a family of label scores does with the sources.
 pub fn family(family: Family) -> &'static str {
     match family {
         Family::Alone => "the target alone",
         Family::Classical => "sources with the labels they have",
+        Family::Pooled => "all tasks as one",
         Family::Scaled => "sources weighted one by one, reversed if need be",
         Family::Free => "sources with the labels that suit the target",
+        Family::Optimal => "sources with the labels of least error by the theory",
     }
 }
 

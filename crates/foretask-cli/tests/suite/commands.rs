@@ -58,10 +58,13 @@ fn the_default_forecast_has_weights_and_candidates() {
     assert_forecast(&report["forecast"]);
     assert_eq!(report["forecast"]["source"], "leave-one-out");
     let weights = report["weights"].as_object().unwrap();
-    let families = ["alone", "classical", "scaled", "free"];
+    let families = ["alone", "classical", "pooled", "scaled", "free", "optimal"];
     assert!(weights.keys().eq(families), "{weights:?}");
     assert!((weights.values().map(number).sum::<f64>() - 1.0).abs() < 1e-9);
+    let views = report["views"].as_object().unwrap();
+    assert!((views.values().map(number).sum::<f64>() - 1.0).abs() < 1e-9);
     let candidate = &report["candidates"][0];
+    assert!(views.contains_key(candidate["view"].as_str().unwrap()));
     assert!(families.contains(&candidate["family"].as_str().unwrap()));
     assert_eq!(candidate["gamma"].as_array().unwrap().len(), 2);
     assert!(number(&report["relatedness"]["south"]) > 0.5);
@@ -143,7 +146,7 @@ fn a_fixed_coupling_with_named_labels_has_labels_and_threshold() {
     // Named labels at a chosen coupling, and a given coupling with averaged labels.
     for options in [
         &["--labels", "optimal"][..],
-        &["--lambda", "10", "--gamma", "1"],
+        &["--lambda", "10", "--gamma", "1", "--views", "standard"],
     ] {
         let common = ["forecast", "train.csv", "--target", "north", "--json"];
         let report = folder.json(&[&common, options].concat());

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::views::{Skipped, View};
+use crate::words::Word;
+
 /// What a person should know before trusting a forecast. As text by `Display`; in JSON with the `kind` of the
 /// note, its numbers, and the `text`.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -38,6 +41,13 @@ pub enum Note {
         /// Its samples.
         samples: usize,
     },
+    /// A view of the features was left out of the average.
+    ViewLeftOut {
+        /// The view.
+        view: View,
+        /// Why.
+        why: Skipped,
+    },
 }
 
 /// Below this many target samples in a class, a forecast is called rough.
@@ -50,6 +60,7 @@ impl Note {
             Self::TheoryDisagrees { .. } => "theory-disagrees",
             Self::TwoThresholds { .. } => "two-thresholds",
             Self::TailExtrapolated { .. } => "tail-extrapolated",
+            Self::ViewLeftOut { .. } => "view-left-out",
         }
     }
 }
@@ -85,6 +96,9 @@ impl fmt::Display for Note {
                 100.0 * rate,
                 (1.0 / rate).ceil()
             ),
+            Self::ViewLeftOut { view, why } => {
+                write!(f, "the view '{view}' was left out: {}", why.meaning())
+            }
         }
     }
 }
@@ -111,6 +125,10 @@ impl Serialize for Note {
                 map.serialize_entry("rate", rate)?;
                 map.serialize_entry("class", class)?;
                 map.serialize_entry("samples", samples)?;
+            }
+            Self::ViewLeftOut { view, why } => {
+                map.serialize_entry("view", view)?;
+                map.serialize_entry("why", why)?;
             }
         }
         map.serialize_entry("text", &self.to_string())?;

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use faer::Mat;
 
-use super::{Description, Model};
+use super::{Description, Model, Scores, Term};
 use crate::decision::{Decision, Form, Quadratic, Ties};
 use crate::error::{Error, Result};
 use crate::tensors::{self, Table, Tables};
+use crate::views::Kernel;
 
 impl Model {
     /// The model as bytes (safetensors).
@@ -19,7 +20,12 @@ impl Model {
     /// # Errors
     /// [`Error::Format`] if it cannot be written down.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (d, p) = (self.bias.len(), self.features());
+        let Scores {
+            weights,
+            intercept,
+            terms,
+        } = &self.scores;
+        let (d, p) = (intercept.len(), self.features());
         let decision: Vec<f64> = match &self.decision {
             Decision::Threshold {
                 threshold,
@@ -38,8 +44,8 @@ impl Model {
         };
         let table = |name: &str, shape: Vec<usize>, values| (name.to_owned(), shape, values);
         let mut tables: Vec<Table> = vec![
-            table("weights", vec![d, p], columns(&self.weights)),
-            table("bias", vec![d], self.bias.clone()),
+            table("weights", vec![d, p], matrix_columns(weights)),
+            table("bias", vec![d], intercept.clone()),
             table("decision", vec![decision.len()], decision),
         ];
         match &self.decision {
@@ -56,13 +62,46 @@ impl Model {
                 ..
             } => {
                 let m = quadratic.constants.len();
-                let means = columns(&quadratic.means.transpose().to_owned());
-                let precisions = quadratic.precisions.iter().flat_map(columns).collect();
+                let means = matrix_columns(&quadratic.means.transpose().to_owned());
+                let precisions = quadratic
+                    .precisions
+                    .iter()
+                    .flat_map(matrix_columns)
+                    .collect();
                 tables.push(table("constants", vec![m], quadratic.constants.clone()));
                 tables.push(table("means", vec![m, d], means));
                 tables.push(table("precisions", vec![m, d, d], precisions));
             }
             _ => {}
+        }
+        for term in terms {
+            match term {
+                Term::Cosine { weights } => {
+                    tables.push(table("cosine.weights", vec![d, p], matrix_columns(weights)));
+                }
+                Term::Rbf {
+                    columns,
+                    centre,
+                    kernel,
+                    weights,
+                } => {
+                    let landmarks = kernel.landmarks();
+                    let count = landmarks.ncols();
+                    tables.push(table("rbf.columns", vec![p], columns.clone()));
+                    tables.push(table("rbf.centre", vec![p], centre.clone()));
+                    tables.push(table(
+                        "rbf.landmarks",
+                        vec![count, p],
+                        matrix_columns(landmarks),
+                    ));
+                    tables.push(table("rbf.width", vec![1], vec![kernel.width()]));
+                    tables.push(table(
+                        "rbf.weights",
+                        vec![d, count],
+                        matrix_columns(weights),
+                    ));
+                }
+            }
         }
         tensors::write(FORMAT, &self.description, tables).map_err(|why| Error::Format {
             what: "the model",
@@ -103,7 +142,7 @@ impl Model {
 }
 
 /// The name of the metadata entry, and so of the format.
-const FORMAT: &str = "foretask-model-1";
+const FORMAT: &str = "foretask-model-2";
 
 /// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
 /// Links are followed and devices written to.
@@ -142,7 +181,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Column by column.
-fn columns(matrix: &Mat<f64>) -> Vec<f64> {
+fn matrix_columns(matrix: &Mat<f64>) -> Vec<f64> {
     let columns = matrix.col_iter();
     columns
         .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
@@ -224,11 +263,51 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         },
         _ => return Err("its decision does not fit its classes".into()),
     };
-    let weights = Mat::from_fn(features, d, |i, j| weights[j * features + i]);
+    let terms = terms(&tables, features, d)?;
     Ok(Model {
         description,
-        weights,
-        bias,
+        scores: Scores {
+            weights: Mat::from_fn(features, d, |i, j| weights[j * features + i]),
+            intercept: bias,
+            terms,
+        },
         decision,
     })
+}
+
+/// What views that are not linear add.
+fn terms(tables: &Tables<'_>, p: usize, d: usize) -> std::result::Result<Vec<Term>, String> {
+    let read = |name: &str, columns: usize, rows: usize| {
+        let (_, values) = tables.get(name)?;
+        if Some(values.len()) != columns.checked_mul(rows) || values.iter().any(|x| !x.is_finite())
+        {
+            return Err(format!("its '{name}' does not fit its weights"));
+        }
+        Ok(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
+    };
+    let mut terms = Vec::new();
+    if tables.has("cosine.weights") {
+        let weights = read("cosine.weights", d, p)?;
+        terms.push(Term::Cosine { weights });
+    }
+    if tables.has("rbf.weights") {
+        let list = |name: &str, length: usize| {
+            Ok::<_, String>(read(name, 1, length)?.col(0).iter().copied().collect())
+        };
+        let count = match tables.get("rbf.landmarks")?.0.as_slice() {
+            &[count, features] if features == p => count,
+            _ => return Err("its 'rbf.landmarks' does not fit its weights".into()),
+        };
+        let width = read("rbf.width", 1, 1)?[(0, 0)];
+        if width <= 0.0 {
+            return Err("the width of its kernel is not positive".into());
+        }
+        terms.push(Term::Rbf {
+            columns: list("rbf.columns", p)?,
+            centre: list("rbf.centre", p)?,
+            kernel: Kernel::new(read("rbf.landmarks", count, p)?, width),
+            weights: read("rbf.weights", d, count)?,
+        });
+    }
+    Ok(terms)
 }

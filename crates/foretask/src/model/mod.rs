@@ -1,15 +1,18 @@
 //! [`Model`]: a trained decision for one task.
 //!
-//! All candidates and label scores have been folded into one weight vector per score, so a model is
-//! p x d numbers: d = 1 for two classes (large for the first, as with labels ±1), d = m for more; one per
+//! All candidates and label scores of linear views have been folded into one weight vector per score, so that a
+//! model is p x d numbers, and as many again for each view that is not linear: d = 1 for two classes (large for the first, as with labels ±1), d = m for more; one per
 //! pair of classes where pairs vote, and the rank of the responses where the rule is quadratic.
 //! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
 //! which takes the final name only when it is whole and on the disk.
 
 pub(crate) mod file;
 pub(crate) mod rule;
+pub(crate) mod scores;
 
 pub use rule::{CandidateWeight, Rule};
+pub use scores::Term;
+pub(crate) use scores::{Scores, to_raw};
 
 use faer::{Accum, Mat};
 
@@ -23,10 +26,7 @@ use crate::numerics::dense;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     description: Description,
-    /// Weights on raw features, p x d.
-    weights: Mat<f64>,
-    /// Score at the origin.
-    bias: Vec<f64>,
+    scores: Scores,
     decision: Decision,
 }
 
@@ -41,17 +41,10 @@ pub(crate) struct Description {
 }
 
 impl Model {
-    /// From weights on raw features and scores at the origin.
-    pub(crate) fn new(
-        description: Description,
-        weights: Mat<f64>,
-        bias: Vec<f64>,
-        decision: Decision,
-    ) -> Self {
+    pub(crate) fn new(description: Description, scores: Scores, decision: Decision) -> Self {
         Self {
             description,
-            weights,
-            bias,
+            scores,
             decision,
         }
     }
@@ -92,7 +85,7 @@ impl Model {
 
     /// The number of features it expects.
     pub fn features(&self) -> usize {
-        self.weights.nrows()
+        self.scores.weights.nrows()
     }
 
     /// The names of its features, if it was told.
@@ -126,14 +119,19 @@ impl Model {
         &self.description.rule
     }
 
-    /// Weights on raw features (p x d): score = weightsᵀ x + intercept.
+    /// Weights on raw features (p x d): score = weightsᵀ x + intercept, and what [`Model::terms`] add.
     pub fn weights(&self) -> &Mat<f64> {
-        &self.weights
+        &self.scores.weights
     }
 
     /// The score at the origin.
     pub fn intercept(&self) -> &[f64] {
-        &self.bias
+        &self.scores.intercept
+    }
+
+    /// What views that are not linear add to the scores; empty where one weight per feature is all there is.
+    pub fn terms(&self) -> &[Term] {
+        &self.scores.terms
     }
 
     /// How its scores become a class and probabilities.
@@ -151,11 +149,11 @@ impl Model {
     /// # Errors
     /// If the number of features differs or a value is not finite.
     pub fn scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
-        Ok(self.decision.class_scores(self.linear_scores(rows)?))
+        Ok(self.decision.class_scores(self.raw_scores(rows)?))
     }
 
-    /// weightsᵀ x + intercept, n x d. The offsets of a linear rule are in the intercept.
-    fn linear_scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
+    /// The d scores of each row (n x d). The offsets of a linear rule are in the intercept.
+    fn raw_scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
         if rows.features() != self.features() {
             return Err(Error::Shape {
                 what: "features",
@@ -163,15 +161,16 @@ impl Model {
                 got: rows.features(),
             });
         }
-        let mut scores = Mat::from_fn(rows.len(), self.bias.len(), |_, j| self.bias[j]);
-        match rows.as_f64() {
-            Some(view) => dense::product(
-                scores.as_mut(),
-                Accum::Add,
-                view,
-                self.weights.as_ref(),
-                1.0,
-            ),
+        let Scores {
+            weights,
+            intercept,
+            terms,
+        } = &self.scores;
+        let mut scores = Mat::from_fn(rows.len(), intercept.len(), |_, j| intercept[j]);
+        match rows.as_f64().filter(|_| terms.is_empty()) {
+            Some(view) => {
+                dense::product(scores.as_mut(), Accum::Add, view, weights.as_ref(), 1.0);
+            }
             None => {
                 let index: Vec<usize> = (0..rows.len()).collect();
                 let zero = vec![0.0; self.features()];
@@ -180,9 +179,12 @@ impl Model {
                     |_| &zero,
                     1.0,
                     |start, panel| {
-                        let to = scores.as_mut().subrows_mut(start, panel.ncols());
-                        let weights = self.weights.as_ref();
-                        dense::product(to, Accum::Add, panel.transpose(), weights, 1.0);
+                        let mut to = scores.as_mut().subrows_mut(start, panel.ncols());
+                        let (x, weights) = (panel.transpose(), weights.as_ref());
+                        dense::product(to.as_mut(), Accum::Add, x, weights, 1.0);
+                        for term in terms {
+                            term.add_to(to.as_mut(), panel);
+                        }
                     },
                 );
             }
@@ -214,13 +216,17 @@ impl Model {
     }
 
     /// The [margins](Model::margins) as a linear function of the raw features: weights (p x d) and values
-    /// at the origin; `None` where pairs of classes vote or the rule is quadratic.
+    /// at the origin; `None` where pairs of classes vote, the rule is quadratic, or a view is not linear.
     pub fn linear_margins(&self) -> Option<(Mat<f64>, Vec<f64>)> {
         let slope = self.decision.linear_slope()?;
-        let at_origin = Mat::from_fn(1, self.bias.len(), |_, j| self.bias[j]);
+        if !self.terms().is_empty() {
+            return None;
+        }
+        let bias = self.intercept();
+        let at_origin = Mat::from_fn(1, bias.len(), |_, j| bias[j]);
         let intercept = self.margins(&at_origin).row(0).iter().copied().collect();
-        let weights = Mat::from_fn(self.features(), self.bias.len(), |i, j| {
-            slope * self.weights[(i, j)]
+        let weights = Mat::from_fn(self.features(), bias.len(), |i, j| {
+            slope * self.weights()[(i, j)]
         });
         Some((weights, intercept))
     }

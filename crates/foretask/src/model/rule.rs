@@ -3,6 +3,7 @@
 use crate::data::Coupling;
 use crate::recipe::Family;
 use crate::settings::{Labels, RuleName};
+use crate::views::View;
 
 /// How a rule's scores are made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -22,6 +23,9 @@ pub struct Rule {
     pub threshold: Option<f64>,
     /// The weight of each family of label scores in an average.
     pub weights: Vec<(Family, f64)>,
+    /// The weight of each view of the features in an average.
+    #[serde(default)]
+    pub views: Vec<(View, f64)>,
     /// The candidates of an average, heaviest first.
     pub candidates: Vec<CandidateWeight>,
     /// How many candidates were tried.
@@ -38,6 +42,7 @@ impl Rule {
             label_scores: None,
             threshold: None,
             weights: Vec::new(),
+            views: Vec::new(),
             candidates: Vec::new(),
             tried: 1,
         }
@@ -47,6 +52,8 @@ impl Rule {
 /// One candidate of an average.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CandidateWeight {
+    /// The view of the features that it looks through.
+    pub view: View,
     /// Its family of label scores.
     pub family: Family,
     /// Its coupling.

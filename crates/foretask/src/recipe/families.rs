@@ -8,16 +8,23 @@
 //! |---|---|---|
 //! | alone | one slope on the target's own one-hot columns | 1 |
 //! | classical | one slope on the aligned columns of all tasks | 1 |
+//! | pooled | the same where one set of weights serves all tasks (γ = 0) | 1 |
 //! | scaled | one slope per task, pulled toward the classical one; may be negative | k |
 //! | free | one slope on the target, and any combination of all source columns, ridged | (C - m_t) m |
+//! | optimal | one slope on the label scores of least error by the theory (`theory_labels.rs`) | 1 |
 //!
 //! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
 //! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
 //! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l. The slope is
 //! what sets the threshold for unequal class sizes.
+//!
+//! A slope fitted to few labels may come out negative. For *alone* and *optimal* that cannot be real, and their
+//! scores are zero. For *classical* and *pooled* either the classes of the sources are swapped or the few labels
+//! mislead: two candidates enter, as fitted and mirrored, with priors [`SWAPPED`] and 1 - [`SWAPPED`].
 
 use faer::Mat;
 
+use super::theory_labels::Labelled;
 use crate::data::Cells;
 use crate::numerics::dense;
 use crate::solve::{Fitted, correct_mass};
@@ -28,23 +35,35 @@ words! {
     pub enum Family("family") {
         /// The target's own labels only, no sharing
         Alone = "alone",
-        /// The same labels in all tasks
+        /// The same labels in all tasks, each with weights of its own
         Classical = "classical",
+        /// The same labels and the same weights in all tasks
+        Pooled = "pooled",
         /// The same labels, scaled by one number per task
         Scaled = "scaled",
         /// The target's labels plus any combination of the sources' cells
         Free = "free",
+        /// The label values of least error by the theory
+        Optimal = "optimal",
     }
 }
 
 impl Family {
     /// All families.
-    pub(crate) const ALL: [Self; 4] = [Self::Alone, Self::Classical, Self::Scaled, Self::Free];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Alone,
+        Self::Classical,
+        Self::Pooled,
+        Self::Scaled,
+        Self::Free,
+        Self::Optimal,
+    ];
 
     /// Its weight before any data are seen.
     pub(crate) fn prior(self) -> f64 {
         match self {
-            Self::Alone | Self::Classical => 1.0,
+            Self::Alone | Self::Classical | Self::Optimal => 1.0,
+            Self::Pooled => 4.0,
             Self::Scaled | Self::Free => 0.25,
         }
     }
@@ -60,7 +79,33 @@ pub(crate) struct Candidate {
     pub(crate) scores: Mat<f64>,
     /// |y_l - score_l|² of each sample.
     pub(crate) squared_errors: Vec<f64>,
+    pub(crate) sign: Sign,
 }
+
+/// Whether a candidate has the slope that was fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It has, and the slope is what it should be.
+    Fitted,
+    /// It has, and the slope is negative: the classes of the sources would be swapped.
+    Swapped,
+    /// It has the slope of the other sign.
+    Mirrored,
+}
+
+impl Sign {
+    /// How likely it is before any data are seen.
+    pub(crate) fn prior(self) -> f64 {
+        match self {
+            Self::Fitted => 1.0,
+            Self::Swapped => SWAPPED,
+            Self::Mirrored => 1.0 - SWAPPED,
+        }
+    }
+}
+
+/// The prior probability that a negative slope is real.
+const SWAPPED: f64 = 0.2;
 
 /// Ridge of the scaled family toward the common slope, relative to the diagonal.
 const SCALED_RIDGE: f64 = 0.1;
@@ -98,24 +143,118 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// All candidates at one coupling.
-    pub(crate) fn candidates(&self, fitted: &Fitted) -> Vec<Candidate> {
+    /// Whether every class of the target has one sample, so that leaving one out leaves none.
+    pub(crate) fn are_single(&self) -> bool {
+        self.own().all(|cell| self.cells.count(cell) == 1)
+    }
+
+    /// The cells of the target.
+    fn own(&self) -> std::ops::Range<usize> {
+        self.cells.of_task(self.target)
+    }
+
+    /// All candidates at one coupling; `labels` are those of the theory, where it has some.
+    pub(crate) fn candidates(&self, fitted: &Fitted, labels: Option<&Labelled>) -> Vec<Candidate> {
         let mut responses = fitted.responses.clone();
         correct_mass(&mut responses, self.class, self.cells, self.target);
+        self.silence_single(&mut responses);
         let own = self.columns(&responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
+        let on_target =
+            |slope: f64| self.aligned_scores(|task| if task == self.target { slope } else { 0.0 });
         if fitted.point.shared == 0.0 {
-            let label_scores =
-                self.aligned_scores(|task| if task == self.target { own_slope } else { 0.0 });
-            return vec![self.candidate(Family::Alone, label_scores, own_scores)];
+            // Nothing tells the slope where each class has one sample and there is no source.
+            let unknown = self.cells.tasks().len() == 1 && self.are_single();
+            let slope = if unknown { 1.0 } else { own_slope };
+            return self.not_negative(Family::Alone, slope, on_target(slope), own_scores);
         }
         let all = self.columns(&responses, |_| true);
         let (slope, scores) = self.slope(&all);
+        let family = match fitted.point.is_pooled() {
+            true => Family::Pooled,
+            false => Family::Classical,
+        };
         let mut candidates =
-            vec![self.candidate(Family::Classical, self.aligned_scores(|_| slope), scores)];
+            self.either_sign(family, slope, self.aligned_scores(|_| slope), scores);
         candidates.extend(self.scaled(&responses, slope));
-        candidates.extend(self.free(&responses, own_slope, &own_scores));
+        if self.own().all(|cell| self.cells.count(cell) > 1) {
+            candidates.extend(
+                labels
+                    .map(|labels| self.optimal(&responses, labels))
+                    .into_iter()
+                    .flatten(),
+            );
+            candidates.extend(self.free(&responses, own_slope, &own_scores));
+        }
         candidates
+    }
+
+    /// The only sample of a class is judged by the sources' columns: without it the target's have no such class.
+    fn silence_single(&self, responses: &mut Mat<f64>) {
+        let range = self.own();
+        for (sample, &class) in self.class.iter().enumerate() {
+            if self.cells.count(range.start + class) == 1 {
+                for cell in range.clone() {
+                    responses[(sample, cell)] = self.cells.share(cell);
+                }
+            }
+        }
+    }
+
+    /// A candidate whose slope cannot be negative: its scores are zero where it comes out so.
+    fn not_negative(
+        &self,
+        family: Family,
+        slope: f64,
+        label_scores: Mat<f64>,
+        scores: Mat<f64>,
+    ) -> Vec<Candidate> {
+        if slope >= 0.0 {
+            return vec![self.candidate(family, label_scores, scores)];
+        }
+        let nothing = |of: Mat<f64>| Mat::zeros(of.nrows(), of.ncols());
+        vec![self.candidate(family, nothing(label_scores), nothing(scores))]
+    }
+
+    /// A candidate, and its mirror image where its slope is negative.
+    fn either_sign(
+        &self,
+        family: Family,
+        slope: f64,
+        label_scores: Mat<f64>,
+        scores: Mat<f64>,
+    ) -> Vec<Candidate> {
+        if slope >= 0.0 {
+            return vec![self.candidate(family, label_scores, scores)];
+        }
+        let mirrored = Candidate {
+            sign: Sign::Mirrored,
+            ..self.candidate(family, -&label_scores, -&scores)
+        };
+        let fitted = Candidate {
+            sign: Sign::Swapped,
+            ..self.candidate(family, label_scores, scores)
+        };
+        vec![fitted, mirrored]
+    }
+
+    /// One slope on the labels of the theory; a sample is judged by labels made without its fold.
+    fn optimal(&self, responses: &Mat<f64>, labels: &Labelled) -> Vec<Candidate> {
+        let m = self.labels.ncols();
+        let mut d = Mat::zeros(self.class.len(), m);
+        for (held_out, scores) in &labels.without {
+            for &l in held_out {
+                for cell in 0..self.cells.len() {
+                    let apart = responses[(l, cell)] - self.cells.share_in(self.target, cell);
+                    for c in 0..m {
+                        d[(l, c)] += apart * scores[(cell, c)];
+                    }
+                }
+            }
+        }
+        let (slope, scores) = self.slope(&d);
+        let label_scores = &labels.whole * faer::Scale(slope);
+        self.not_negative(Family::Optimal, slope, label_scores, scores)
     }
 
     /// Sum of the columns that stand for class c in the chosen tasks, less ȳ in the target (n_t x m).
@@ -284,6 +423,7 @@ impl<'a> Samples<'a> {
             label_scores,
             scores,
             squared_errors,
+            sign: Sign::Fitted,
         }
     }
 }

@@ -4,6 +4,7 @@
 pub(crate) mod families;
 pub(crate) mod folds;
 pub(crate) mod grid;
+pub(crate) mod theory_labels;
 pub(crate) mod tournament;
 
 pub use families::Family;

@@ -1,29 +1,36 @@
 //! Which coupling and which labels: all of them, weighted by how well they do on samples they have
 //! not seen (`docs/4-when-to-trust-a-forecast.md#the-average`).
 //!
-//! Every candidate a has PRESS_a, the share of the label variance its leave-one-out scores miss. Its
-//! weight is
+//! Every candidate a has PRESS_a, the share of the label variance its leave-one-out scores miss, and ν_a, how many
+//! independent errors that is made of. Its weight is
 //!
 //! ```text
-//! w_a ∝ (π_f / N_f) PRESS_a^(-η n_t (m - 1)/2),     η = 1/4,
+//! w_a ∝ π_view π_sign (π_f / N_f) [ PRESS_a exp(2 √(2/(ν_a (m - 1)))) ]^(-η n_t (m - 1)/2),     η = 0.4,
 //! ```
 //!
-//! with π_f the prior of its family and N_f the family's size. The scores of the weighted average
-//! are still linear in x, so the model stores one weight vector per class. For the forecast, weights
-//! are chosen again for each of five folds from the samples of the others, so that no sample has a
-//! say in the rule that is tested on it.
+//! with π_f the prior of its family and N_f the family's size in the view. The exponential is what a standard error
+//! of ln PRESS makes of two: near interpolation PRESS is small by luck. The scores of the weighted average are still
+//! linear in each view of x. For the forecast, weights are chosen again for each of five folds from the samples of
+//! the others, so that no sample has a say in the rule that is tested on it.
+//!
+//! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
+//! linear views have equal weights (without sources, all).
 
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::families::{Candidate, Family, Samples};
+use super::families::{Candidate, Family, Samples, Sign};
 use super::folds::Folds;
-use crate::data::{Cells, classes_in_order};
+use super::theory_labels::TheoryLabels;
+use crate::data::{Cells, Coupling, classes_in_order};
 use crate::error::Result;
 use crate::solve::{Fitted, Grid, GridPoint, Reduced};
+use crate::views::View;
 
 /// η: how sharply weights follow the leave-one-out error.
-const SHARPNESS: f64 = 0.25;
+const SHARPNESS: f64 = 0.4;
+/// Standard errors of ln PRESS that are added to it.
+const DOUBT: f64 = 2.0;
 /// A candidate this many nats behind the best, counted with half the samples, cannot matter in any
 /// fold and is dropped on the way.
 const HOPELESS: f64 = 40.0;
@@ -32,16 +39,30 @@ const HOPELESS: f64 = 40.0;
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) candidate: Candidate,
+    pub(crate) view: View,
     pub(crate) point: GridPoint,
     pub(crate) fitted: usize,
     /// PRESS.
     pub(crate) press: f64,
+    /// ν.
+    effective: f64,
 }
 
 impl Entry {
     /// Whether all tasks share one weight vector and the labels that it is trained with.
     pub(crate) fn is_pooled(&self) -> bool {
-        self.point.is_pooled() && self.candidate.family == Family::Classical
+        self.is(Family::Pooled)
+    }
+
+    /// Whether it is the candidate of a family as it was fitted.
+    pub(crate) fn is(&self, family: Family) -> bool {
+        self.candidate.family == family && self.candidate.sign != Sign::Mirrored
+    }
+
+    /// ln PRESS of a share of the samples, with its standard errors.
+    fn doubted(&self, press: f64, share: f64, classes: usize) -> f64 {
+        let independent = self.effective * share * (classes - 1) as f64;
+        ln(press) + DOUBT * (2.0 / independent).sqrt()
     }
 }
 
@@ -52,44 +73,69 @@ pub(crate) struct Tournament {
     pub(crate) fitted: Vec<Fitted>,
     pub(crate) class: Vec<usize>,
     classes: usize,
-    /// How many candidates of each family were tried.
-    tried: [usize; Family::ALL.len()],
+    /// How many candidates of each family were tried, by view.
+    tried: Vec<(View, [usize; Family::ALL.len()])>,
+    /// Whether every class has one sample.
+    single: bool,
     /// Σ |y - ȳ|² per sample.
     label_squares: Vec<f64>,
 }
 
 impl Tournament {
-    /// Fits the grid and all families on it, for each of the targets (ascending).
-    pub(crate) fn run(
+    /// Without candidates.
+    pub(crate) fn new(cells: &Cells, target: usize) -> Self {
+        Self::empty(cells, target, &classes_in_order(&cells.tasks()[target]))
+    }
+
+    /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
+    /// tournament.
+    pub(crate) fn enter_grid(
+        tournaments: &mut [&mut Self],
+        view: View,
         reduced: &Reduced<'_>,
         targets: &[usize],
         grid: &Grid,
         done: &dyn Fn(f64),
-    ) -> Result<Vec<Self>> {
+    ) -> Result<()> {
         let cells = &reduced.cells;
         let class = |&target: &usize| classes_in_order(&cells.tasks()[target]);
         let classes: Vec<Vec<usize>> = targets.iter().map(class).collect();
-        let of = || targets.iter().zip(&classes);
-        let samples: Vec<Samples<'_>> = of()
-            .map(|(&target, class)| Samples::new(cells, target, class))
-            .collect();
-        let mut tournaments: Vec<Self> = of()
-            .map(|(&target, class)| Self::empty(cells, target, class))
+        let sides: Vec<(Samples<'_>, Option<TheoryLabels<'_>>)> = targets
+            .iter()
+            .zip(&classes)
+            .map(|(&target, class)| {
+                let samples = Samples::new(cells, target, class);
+                (samples, TheoryLabels::new(reduced, target, class))
+            })
             .collect();
         reduced.grid(grid, targets, &mut |fitted, share| {
-            let entered = tournaments.iter_mut().zip(&samples).zip(fitted);
-            entered.for_each(|((tournament, samples), fitted)| tournament.enter(samples, fitted));
+            let entered = tournaments.iter_mut().zip(&sides).zip(fitted);
+            entered.for_each(|((tournament, (samples, labels)), fitted)| {
+                tournament.enter(view, samples, labels.as_ref(), fitted, None);
+            });
             done(share);
-        })?;
-        Ok(tournaments)
+        })
     }
 
-    /// Fits all families at one given coupling.
-    pub(crate) fn at(cells: &Cells, target: usize, fitted: Fitted) -> Self {
-        let class = classes_in_order(&cells.tasks()[target]);
-        let mut tournament = Self::empty(cells, target, &class);
-        tournament.enter(&Samples::new(cells, target, &class), vec![fitted]);
-        tournament
+    /// Fits all families at one given coupling; the labels of the theory need the tasks in few coordinates.
+    pub(crate) fn enter_one(
+        &mut self,
+        view: View,
+        target: usize,
+        reduced: &Reduced<'_>,
+        fitted: Fitted,
+        coupling: &Coupling,
+    ) {
+        let class = self.class.clone();
+        let samples = Samples::new(&reduced.cells, target, &class);
+        let labels = TheoryLabels::new(reduced, target, &class);
+        self.enter(
+            view,
+            &samples,
+            labels.as_ref(),
+            vec![fitted],
+            Some(coupling),
+        );
     }
 
     fn empty(cells: &Cells, target: usize, class: &[usize]) -> Self {
@@ -102,54 +148,86 @@ impl Tournament {
             fitted: Vec::new(),
             class: class.to_vec(),
             classes: cells.of_task(target).len(),
-            tried: [0; Family::ALL.len()],
+            tried: Vec::new(),
+            single: samples.are_single(),
             label_squares,
         }
     }
 
-    fn enter(&mut self, samples: &Samples<'_>, fitted: Vec<Fitted>) {
+    fn enter(
+        &mut self,
+        view: View,
+        samples: &Samples<'_>,
+        labels: Option<&TheoryLabels<'_>>,
+        fitted: Vec<Fitted>,
+        coupling: Option<&Coupling>,
+    ) {
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
-            .map(|fitted| samples.candidates(fitted))
+            .map(|fitted| {
+                let sharing = fitted.point.shared > 0.0;
+                let labels = labels
+                    .filter(|_| sharing)
+                    .and_then(|labels| match coupling {
+                        Some(coupling) => Some(labels.at(coupling)),
+                        None => labels.at_point(fitted.point),
+                    });
+                samples.candidates(fitted, labels.as_ref())
+            })
             .collect();
+        if !self.tried.iter().any(|(known, _)| *known == view) {
+            self.tried.push((view, [0; Family::ALL.len()]));
+        }
         for (fitted, candidates) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
             for candidate in candidates {
-                self.tried[candidate.family as usize] += 1;
+                if candidate.sign != Sign::Mirrored {
+                    let tried = self.tried.iter_mut().filter(|(known, _)| *known == view);
+                    tried.for_each(|(_, tried)| tried[candidate.family as usize] += 1);
+                }
                 let press = candidate.squared_errors.iter().sum::<f64>() / samples.total;
                 self.entries.push(Entry {
                     candidate,
+                    view,
                     point: fitted.point,
                     fitted: index,
                     press,
+                    effective: fitted.effective,
                 });
             }
             self.fitted.push(fitted);
         }
-        // The best of each family stays, and the best of pooled tasks, so that they can be asked for by name.
-        let best = self
-            .entries
-            .iter()
-            .map(|entry| entry.press)
-            .fold(f64::INFINITY, f64::min);
-        let best_of = Family::ALL.map(|family| {
-            self.entries
-                .iter()
-                .filter(|e| e.candidate.family == family)
-                .map(|e| e.press)
-                .fold(f64::INFINITY, f64::min)
-        });
-        let best_pooled = self
-            .entries
-            .iter()
-            .filter(|entry| entry.is_pooled())
-            .map(|entry| entry.press)
-            .fold(f64::INFINITY, f64::min);
+        self.drop_hopeless();
+    }
+
+    /// Gives up candidates that cannot matter, and their fits. The best of each family in each view stays, so
+    /// that it can be asked for by name.
+    fn drop_hopeless(&mut self) {
+        if self.single {
+            return;
+        }
+        let cost = |entry: &Entry| entry.doubted(entry.press, 1.0, self.classes);
+        let least = self.entries.iter().map(cost).fold(f64::INFINITY, f64::min);
+        let mut best: Vec<(View, Family, f64)> = Vec::new();
+        for entry in self.entries.iter().filter(|e| e.is(e.candidate.family)) {
+            let family = entry.candidate.family;
+            match best
+                .iter_mut()
+                .find(|(v, f, _)| *v == entry.view && *f == family)
+            {
+                Some((.., press)) => *press = press.min(entry.press),
+                None => best.push((entry.view, family, entry.press)),
+            }
+        }
+        let is_best = |entry: &Entry| {
+            entry.is(entry.candidate.family)
+                && best.contains(&(entry.view, entry.candidate.family, entry.press))
+        };
         let strength = 0.5 * exponent(self.class.len(), self.classes);
+        let classes = self.classes;
         self.entries.retain(|entry| {
-            strength * (ln(entry.press) - ln(best)) < HOPELESS
-                || entry.press <= best_of[entry.candidate.family as usize]
-                || entry.is_pooled() && entry.press <= best_pooled
+            let cost = entry.doubted(entry.press, 1.0, classes);
+            strength * (cost - least) < HOPELESS || is_best(entry)
         });
         let mut needed = vec![false; self.fitted.len()];
         self.entries
@@ -165,47 +243,86 @@ impl Tournament {
 
     /// The number of candidates tried.
     pub(crate) fn tried(&self) -> usize {
-        self.tried.iter().sum()
+        self.tried.iter().flat_map(|(_, tried)| tried).sum()
+    }
+
+    /// Those of one view.
+    pub(crate) fn tried_in(&self, view: View) -> usize {
+        let own = self.tried.iter().filter(|(known, _)| *known == view);
+        own.flat_map(|(_, tried)| tried).sum()
     }
 
     /// Weights of all entries from the samples chosen; they sum to one.
     pub(crate) fn weights(&self, chosen: impl Fn(usize) -> bool) -> Vec<f64> {
+        if self.single {
+            return self.equal_weights();
+        }
         let samples: Vec<usize> = (0..self.class.len()).filter(|&l| chosen(l)).collect();
         let total: f64 = samples.iter().map(|&l| self.label_squares[l]).sum();
+        let share = samples.len() as f64 / self.class.len() as f64;
         let strength = exponent(samples.len(), self.classes);
         let cost: Vec<f64> = self
             .entries
             .iter()
             .map(|entry| {
-                strength
-                    * ln(samples
-                        .iter()
-                        .map(|&l| entry.candidate.squared_errors[l])
-                        .sum::<f64>()
-                        / total)
+                let errors = samples.iter().map(|&l| entry.candidate.squared_errors[l]);
+                strength * entry.doubted(errors.sum::<f64>() / total, share, self.classes)
             })
             .collect();
         let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut weights: Vec<f64> = self
-            .entries
-            .iter()
-            .zip(&cost)
-            .map(|(entry, cost)| {
-                let family = entry.candidate.family;
-                family.prior() / self.tried[family as usize] as f64 * (least - cost).exp()
-            })
-            .collect();
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= sum);
-        weights
+        let weights = self.entries.iter().zip(&cost);
+        normalised(
+            weights
+                .map(|(entry, cost)| self.prior(entry) * (least - cost).exp())
+                .collect(),
+        )
     }
 
-    /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in.
-    pub(crate) fn cross_fitted(&self, seed: u64) -> Mat<f64> {
+    fn prior(&self, entry: &Entry) -> f64 {
+        let Candidate { family, sign, .. } = entry.candidate;
+        let own = self.tried.iter().find(|(view, _)| *view == entry.view);
+        let tried = own.map_or(1, |(_, tried)| tried[family as usize]);
+        entry.view.prior() * sign.prior() * family.prior() / tried.max(1) as f64
+    }
+
+    /// Those of the pooled candidates with a positive slope in the linear views, or of all candidates if there are
+    /// none.
+    fn equal_weights(&self) -> Vec<f64> {
+        let pooled = |entry: &Entry| {
+            entry.candidate.family == Family::Pooled && entry.candidate.sign != Sign::Swapped
+        };
+        let linear = |entry: &Entry| pooled(entry) && entry.view.is_linear();
+        let alone = |entry: &Entry| entry.candidate.family == Family::Alone;
+        let any = |of: &dyn Fn(&Entry) -> bool| self.entries.iter().any(of);
+        let chosen: &dyn Fn(&Entry) -> bool = if any(&linear) {
+            &linear
+        } else if any(&pooled) {
+            &pooled
+        } else if any(&alone) {
+            &alone
+        } else {
+            &|_| true
+        };
+        let entries = self.entries.iter();
+        normalised(
+            entries
+                .map(|entry| f64::from(u8::from(chosen(entry))))
+                .collect(),
+        )
+    }
+
+    /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in; of the entries that
+    /// qualify.
+    pub(crate) fn cross_fitted(&self, seed: u64, qualifies: impl Fn(&Entry) -> bool) -> Mat<f64> {
         let mut scores = Mat::zeros(self.class.len(), self.classes);
         for fold in &Folds::new(&self.class, self.classes, seed) {
-            let weights = self.weights(|l| !fold.holds_out(l));
-            for (entry, weight) in self.entries.iter().zip(weights) {
+            let mut weights = self.weights(|l| !fold.holds_out(l));
+            for (weight, entry) in weights.iter_mut().zip(&self.entries) {
+                if !qualifies(entry) {
+                    *weight = 0.0;
+                }
+            }
+            for (entry, weight) in self.entries.iter().zip(normalised(weights)) {
                 for &l in &fold.held_out {
                     for c in 0..self.classes {
                         scores[(l, c)] += weight * entry.candidate.scores[(l, c)];
@@ -222,6 +339,12 @@ impl Tournament {
             .filter(|&index| qualifies(&self.entries[index]))
             .min_by(|&a, &b| self.entries[a].press.total_cmp(&self.entries[b].press))
     }
+}
+
+fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= sum);
+    weights
 }
 
 fn exponent(samples: usize, classes: usize) -> f64 {

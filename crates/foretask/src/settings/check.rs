@@ -6,6 +6,7 @@ use crate::data::{Cells, Coupling, Task};
 use crate::error::{Error, Result};
 use crate::settings::Prior;
 use crate::stakes::Stakes;
+use crate::views::View;
 
 /// Settings for the tasks at hand.
 #[derive(Clone, Debug)]
@@ -18,6 +19,10 @@ pub(crate) struct Plan {
     pub(crate) null: Option<usize>,
     /// A fixed coupling.
     pub(crate) coupling: Option<Coupling>,
+    /// The views that candidates are tried in.
+    pub(crate) views: Vec<View>,
+    /// The linear view that theories look through.
+    pub(crate) base: View,
 }
 
 impl Plan {
@@ -25,7 +30,10 @@ impl Plan {
     /// If the target or a class is unknown, the target has one class, or a setting is out of range.
     pub(crate) fn new(settings: Settings, cells: &Cells) -> Result<Self> {
         let target = settings.target(cells)?;
+        let (base, views) = settings.views()?;
         Ok(Self {
+            views,
+            base,
             target,
             stakes: settings.stakes(cells, target)?,
             null: settings.null(cells, target)?,
@@ -33,12 +41,40 @@ impl Plan {
             settings,
         })
     }
+
+    /// Whether it is the default: everything, averaged.
+    pub(crate) fn is_averaged(&self) -> bool {
+        self.settings.is_averaged()
+    }
 }
 
 /// Given priors may miss one by this much, as typed decimals do.
 const PRIOR_SUM_TOLERANCE: f64 = 1e-6;
 
 impl Settings {
+    fn is_averaged(&self) -> bool {
+        self.rule == RuleName::Auto && self.labels == Labels::Auto && !self.evidence.is_theory()
+    }
+
+    /// The linear view that theories look through, and those that candidates are tried in.
+    fn views(&self) -> Result<(View, Vec<View>)> {
+        let base = self.views.base();
+        match (self.is_averaged(), base, self.views.0.is_empty()) {
+            (_, _, true) => Err(Error::Setting {
+                setting: "views",
+                value: "none".into(),
+                expected: "name at least one of raw, standard, cosine, rbf",
+            }),
+            (true, base, _) => Ok((base.unwrap_or(View::Raw), self.views.0.clone())),
+            (false, Some(base), _) => Ok((base, vec![base])),
+            (false, None, _) => Err(Error::Setting {
+                setting: "views",
+                value: self.views.to_string(),
+                expected: "theories, labels and rules by name look through one linear view: raw or standard",
+            }),
+        }
+    }
+
     fn target(&self, cells: &Cells) -> Result<usize> {
         let target = match &self.target {
             Some(name) => cells.find_task(name)?,

@@ -8,6 +8,7 @@ pub use words::{Evidence, Labels, RuleName, vocabulary};
 use crate::decision::Ties;
 use crate::rules::Tail;
 use crate::solve::Scaling;
+use crate::views::Views;
 
 /// A false-alarm rate to be held: one class is decided for unless there is evidence against it.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,7 @@ pub enum Prior {
 /// | `ties` | margins | how equal numbers of votes are told apart | [`Ties`] |
 /// | `evidence` | auto | where moments and forecast come from | [`Evidence`] |
 /// | `scaling` | auto | how features are scaled | [`Scaling`] |
+/// | `views` | all | ways to look at the features | [`Views`] |
 /// | `prior` | observed | how often classes occur in use | [`Prior`]; shares sum to one |
 /// | `costs` | 1 each | what a mistake in a class costs | zero or more, one above zero |
 /// | `false_alarm` | none | a rate to be held | two classes; between 0 and 1 |
@@ -70,6 +72,9 @@ pub struct Settings {
     pub evidence: Evidence,
     /// How features are scaled.
     pub scaling: Scaling,
+    /// Ways to look at the features. The default averages over all of them; theories, labels and rules by name
+    /// look through the first that is linear.
+    pub views: Views,
     /// Class priors.
     pub prior: Prior,
     /// What a mistake costs in a class, by name; one where nothing is said.

@@ -6,6 +6,7 @@ use crate::moments::Provenance;
 use crate::recipe::Family;
 use crate::rules::Tail;
 use crate::solve::{GridPoint, Scaling};
+use crate::views::{Skipped, View};
 use crate::words::{Word, words};
 
 words! {
@@ -122,6 +123,8 @@ pub fn vocabulary() -> Vec<(&'static str, Vec<&'static str>)> {
         of::<Scaling>(),
         of::<Ties>(),
         of::<Tail>(),
+        of::<View>(),
+        of::<Skipped>(),
         of::<Family>(),
         of::<Provenance>(),
     ]

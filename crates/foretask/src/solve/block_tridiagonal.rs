@@ -245,7 +245,7 @@ pub(crate) struct Shifted {
 
 impl Shifted {
     /// x ← L⁻¹ x.
-    fn forward(&self, mut x: MatMut<'_, f64>) {
+    pub(super) fn forward(&self, mut x: MatMut<'_, f64>) {
         let mut start = 0;
         for (i, pivot) in self.diagonal.iter().enumerate() {
             let size = pivot.nrows();

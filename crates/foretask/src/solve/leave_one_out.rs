@@ -40,6 +40,8 @@ pub struct LeaveOneOut {
     pub responses: Mat<f64>,
     /// The class of each sample (index within the task).
     pub class: Vec<usize>,
+    /// Σ G: how many independent errors they hold, at most.
+    pub(crate) effective: f64,
     pub(super) task: usize,
 }
 

@@ -37,6 +37,7 @@ mod arrow;
 mod block;
 mod block_tridiagonal;
 mod dual;
+mod effective;
 mod factor;
 mod row_space;
 

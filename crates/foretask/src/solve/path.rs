@@ -11,11 +11,12 @@
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
 //! own), n_t C + r C per coupling.
 
-use faer::{Mat, MatMut};
+use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::block::CentredRows;
 use super::block_tridiagonal::{BlockTridiagonal, Shifted};
+use super::effective::{PROBED_ROWS, Residuals};
 use super::factor::Factor;
 use super::grid::{Grid, GridPoint};
 use super::leave_one_out::{dot, left_out, needs_rows, stratify};
@@ -31,6 +32,8 @@ pub(crate) struct Fitted {
     pub(crate) point: GridPoint,
     /// Stratified leave-one-out responses of the target's samples, n_t x C.
     pub(crate) responses: Mat<f64>,
+    /// How many independent errors the leave-one-out responses hold (`effective.rs`).
+    pub(crate) effective: f64,
     /// Of the target for the C unit labels.
     pub(crate) weights: Weights,
 }
@@ -202,7 +205,7 @@ impl Reduced<'_> {
         let first = self.cells.of_task(side.task).start;
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
-        let panel = |&start: &usize| -> Vec<Mat<f64>> {
+        let panel = |&start: &usize| -> Panel {
             let count = LEFT_OUT_PANEL.min(n - start);
             let rows = side.rows;
             let mut z = Mat::zeros(r, count);
@@ -217,9 +220,13 @@ impl Reduced<'_> {
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let of_leg = |leg: &Leg<'_>| {
                 let mut responses = dense::times(z.transpose(), leg.weights.as_ref());
-                for (index, quadratic) in leg.quadratic_forms(&own, &fz).iter().enumerate() {
-                    for (l, quadratic) in quadratic.iter().enumerate() {
-                        let left = 1.0 - quadratic - 1.0 / n as f64;
+                let (rotated, forms) = leg.quadratic_forms(&own, &fz);
+                let left: Vec<Vec<f64>> = forms
+                    .iter()
+                    .map(|forms| forms.iter().map(|q| 1.0 - q - 1.0 / n as f64).collect())
+                    .collect();
+                for (index, left) in left.iter().enumerate() {
+                    for (l, &left) in left.iter().enumerate() {
                         for cell in 0..c {
                             let own = cell == first + class[start + l];
                             let response = &mut responses[(l, index * c + cell)];
@@ -229,37 +236,101 @@ impl Reduced<'_> {
                         }
                     }
                 }
-                responses
+                PanelOfLeg {
+                    responses,
+                    left,
+                    rotated,
+                }
             };
-            legs.iter().map(of_leg).collect()
+            Panel {
+                legs: legs.iter().map(of_leg).collect(),
+                z,
+                fz,
+            }
         };
-        let panels: Vec<Vec<Mat<f64>>> = starts.par_iter().map(panel).collect();
+        let panels: Vec<Panel> = starts.par_iter().map(panel).collect();
+        let small = n <= PROBED_ROWS;
+        let gather =
+            |of: &dyn Fn(&Panel) -> MatRef<'_, f64>| side_by_side(panels.iter().map(of), r);
+        let samples = small.then(|| {
+            let z = gather(&|panel| panel.z.as_ref());
+            Residuals::new(z, gather(&|panel| panel.fz.as_ref()), g)
+        });
         let mut fitted = Vec::new();
         for (number, leg) in legs.iter().enumerate() {
-            for (index, shared) in leg.lambdas().into_iter().enumerate() {
+            let own = |panel: &'_ Panel| -> usize {
+                panel.legs[number].rotated.as_ref().map_or(0, Mat::ncols)
+            };
+            let rotated = (small && panels.iter().any(|panel| own(panel) > 0)).then(|| {
+                gather(&|panel| match &panel.legs[number].rotated {
+                    Some(rotated) => rotated.as_ref(),
+                    None => panel.z.as_ref().subcols(0, 0),
+                })
+            });
+            let of_lambda = |(index, shared): (usize, f64)| {
                 let mut responses = Mat::zeros(n, c);
+                let mut left = Vec::with_capacity(n);
                 for (&start, panel) in starts.iter().zip(&panels) {
-                    let part = panel[number].subcols(index * c, c);
+                    let of_leg = &panel.legs[number];
+                    let part = of_leg.responses.subcols(index * c, c);
                     let mut to = responses.as_mut().subrows_mut(start, part.nrows());
                     to.copy_from(part);
+                    left.extend(&of_leg.left[index]);
                 }
                 stratify(&mut responses, &class, &self.cells, side.task);
-                fitted.push(Fitted {
+                let shifted = leg.path.as_ref().map(|(_, shifted)| &shifted[index]);
+                let effective = match &samples {
+                    Some(samples) => samples.effective_errors(&left, shifted.zip(rotated.as_ref())),
+                    None => left.iter().sum::<f64>().max(1.0),
+                };
+                Fitted {
                     point: GridPoint {
                         source: leg.source,
                         target: g,
                         shared,
                     },
                     responses,
+                    effective,
                     weights: Weights {
                         coordinates: Coordinates::Reduced,
                         values: leg.weights.subcols(index * c, c).to_owned(),
                     },
-                });
-            }
+                }
+            };
+            let lambdas: Vec<(usize, f64)> = leg.lambdas().into_iter().enumerate().collect();
+            fitted.par_extend(lambdas.into_par_iter().map(of_lambda));
         }
         fitted
     }
+}
+
+/// Some samples of a target at one γ: Z̃ᵀ, F Z̃ᵀ, and what each leg makes of them.
+struct Panel {
+    z: Mat<f64>,
+    fz: Mat<f64>,
+    legs: Vec<PanelOfLeg>,
+}
+
+struct PanelOfLeg {
+    /// Leave-one-out responses at all couplings side by side.
+    responses: Mat<f64>,
+    /// G by coupling.
+    left: Vec<Vec<f64>>,
+    /// Qᵀ F Z̃ᵀ, where there is a path.
+    rotated: Option<Mat<f64>>,
+}
+
+fn side_by_side<'m>(parts: impl Iterator<Item = MatRef<'m, f64>>, rows: usize) -> Mat<f64> {
+    let parts: Vec<MatRef<'m, f64>> = parts.collect();
+    let mut all = Mat::zeros(rows, parts.iter().map(|part| part.ncols()).sum());
+    let mut start = 0;
+    for part in parts {
+        all.as_mut()
+            .subcols_mut(start, part.ncols())
+            .copy_from(part);
+        start += part.ncols();
+    }
+    all
 }
 
 /// Samples whose leave-one-out responses are computed together; panels run in parallel.
@@ -322,10 +393,10 @@ impl Leg<'_> {
         }
     }
 
-    /// zᵀ R z of some samples at each coupling, from g zᵀ F z and F z.
-    fn quadratic_forms(&self, own: &[f64], fz: &Mat<f64>) -> Vec<Vec<f64>> {
+    /// Qᵀ F z and zᵀ R z of some samples at each coupling, from g zᵀ F z and F z.
+    fn quadratic_forms(&self, own: &[f64], fz: &Mat<f64>) -> (Option<Mat<f64>>, Vec<Vec<f64>>) {
         let Some((reduction, shifted)) = &self.path else {
-            return vec![own.to_vec()];
+            return (None, vec![own.to_vec()]);
         };
         let mut rotated = fz.clone();
         reduction.rotate(rotated.as_mut());
@@ -335,6 +406,7 @@ impl Leg<'_> {
             both.map(|(own, form)| own + shifted.lambda * form)
                 .collect()
         };
-        shifted.iter().map(forms).collect()
+        let forms = shifted.iter().map(forms).collect();
+        (Some(rotated), forms)
     }
 }

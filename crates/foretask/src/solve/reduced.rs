@@ -26,6 +26,8 @@ pub(crate) struct Reduced<'a> {
     pub(super) samples: Vec<Option<CentredRows<'a>>>,
     basis: Option<Basis<'a>>,
     features: usize,
+    /// Within-class variance per feature of each task, after scaling.
+    variances: Vec<f64>,
 }
 
 /// The way back from the row space: w̃ = Z̃ᵀ A w̃_r.
@@ -41,10 +43,16 @@ impl<'a> Reduced<'a> {
         let features = statistics.features();
         let p = features as f64;
         let scales = scaling.scales(&statistics);
+        let variances: Vec<f64> = statistics
+            .scales()
+            .iter()
+            .zip(&scales)
+            .map(|(own, scale)| (own / scale).powi(2))
+            .collect();
         let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
         if features > rows {
             let blocks = blocks(statistics, &scales, p);
-            return Self::in_row_space(cells, blocks, features);
+            return Self::in_row_space(cells, blocks, features, variances);
         }
         let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
         let samples = (0..scales.len())
@@ -63,10 +71,16 @@ impl<'a> Reduced<'a> {
             samples,
             basis: None,
             features,
+            variances,
         })
     }
 
-    fn in_row_space(cells: Cells, blocks: Vec<Block<'a>>, features: usize) -> Result<Self> {
+    fn in_row_space(
+        cells: Cells,
+        blocks: Vec<Block<'a>>,
+        features: usize,
+        variances: Vec<f64>,
+    ) -> Result<Self> {
         let rows: Vec<CentredRows<'a>> = blocks
             .into_iter()
             .filter_map(|block| match block {
@@ -121,6 +135,7 @@ impl<'a> Reduced<'a> {
             samples: reduced.into_iter().map(Some).collect(),
             basis: Some(Basis { coefficients, rows }),
             features,
+            variances,
         })
     }
 
@@ -148,6 +163,16 @@ impl<'a> Reduced<'a> {
     /// Features of the original data, p.
     pub(crate) fn features(&self) -> usize {
         self.features
+    }
+
+    /// Within-class variance per feature of each task, after scaling.
+    pub(crate) fn variances(&self) -> &[f64] {
+        &self.variances
+    }
+
+    /// The rows of a task over √p, one a column (r x n_i), if they are at hand.
+    pub(crate) fn rows_of(&self, task: usize) -> Option<Mat<f64>> {
+        self.samples[task].as_ref().map(CentredRows::pack_all)
     }
 
     /// The scatter within the classes of one task over p (r x r, lower triangle) is added to `sum`;

@@ -123,19 +123,19 @@ impl<'a> System<'a> {
         }
         rows.check_finite()?;
         let index: Vec<usize> = (0..rows.len()).collect();
-        Ok(self.responses_of(task, rows, &index, &self.weights(task)))
+        let rows = RowBlock::borrowed(rows, &index);
+        Ok(self.responses_of(task, &rows, &self.weights(task)))
     }
 
-    /// The responses of the rows `index`, with the task's weights at hand.
+    /// The same, with the task's weights at hand.
     pub(crate) fn responses_of(
         &self,
         task: usize,
-        rows: Rows<'_>,
-        index: &[usize],
+        rows: &RowBlock<'_>,
         weights: &Mat<f64>,
     ) -> Mat<f64> {
         let mean = self.task_mean(task);
-        let mut responses = project(rows, index, &mean, self.scales[task], weights);
+        let mut responses = project(rows, &mean, self.scales[task], weights);
         for cell in self.cells.of_task(task) {
             let share = self.cells.share(cell);
             responses.col_mut(cell).iter_mut().for_each(|x| *x += share);
@@ -184,28 +184,18 @@ impl<'a> System<'a> {
         LeaveOneOut {
             responses,
             class,
+            effective: residuals.g.iter().sum::<f64>().max(1.0),
             task,
         }
     }
 }
 
-/// (x - mean)/scale times `weights`, for the rows `index` (n x q).
-fn project(
-    rows: Rows<'_>,
-    index: &[usize],
-    mean: &[f64],
-    scale: f64,
-    weights: &Mat<f64>,
-) -> Mat<f64> {
-    let mut projected = Mat::zeros(index.len(), weights.ncols());
-    rows.for_panels(
-        index,
-        |_| mean,
-        1.0 / scale,
-        |start, panel| {
-            let to = projected.as_mut().subrows_mut(start, panel.ncols());
-            dense::product(to, Accum::Replace, panel.transpose(), weights.as_ref(), 1.0);
-        },
-    );
+/// (x - mean)/scale times `weights` (n x q).
+fn project(rows: &RowBlock<'_>, mean: &[f64], scale: f64, weights: &Mat<f64>) -> Mat<f64> {
+    let mut projected = Mat::zeros(rows.len(), weights.ncols());
+    rows.for_panels(mean, 1.0 / scale, |start, panel| {
+        let to = projected.as_mut().subrows_mut(start, panel.ncols());
+        dense::product(to, Accum::Replace, panel.transpose(), weights.as_ref(), 1.0);
+    });
     projected
 }

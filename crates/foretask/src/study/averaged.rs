@@ -2,15 +2,18 @@
 
 use faer::Mat;
 
+use super::fits::Fits;
 use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::model::{CandidateWeight, Rule};
+use crate::forecast::Note;
+use crate::model::{CandidateWeight, Rule, Scores};
 use crate::recipe::{Family, Tournament};
 use crate::settings::RuleName;
 use crate::solve::Weights;
+use crate::views::View;
 
 /// Candidates lighter than this are not listed.
 const LISTED: f64 = 1e-3;
@@ -18,31 +21,45 @@ const LISTED: f64 = 1e-3;
 const SURROGATES: usize = 16;
 
 impl Target<'_, '_> {
-    pub(super) fn averaged(&self, tournament: &Tournament) -> Result<Outcome> {
-        let weights = tournament.weights(|_| true);
-        let scores = tournament.cross_fitted(self.settings().seed);
-        self.conclude(tournament, &weights, scores, self.plan.coupling.as_ref())
+    pub(super) fn averaged(&self, fits: &Fits<'_>) -> Result<Outcome> {
+        let weights = fits.tournament.weights(|_| true);
+        let scores = fits.tournament.cross_fitted(self.settings().seed, |_| true);
+        let mut outcome = self.conclude(fits, &weights, scores, self.plan.coupling.as_ref())?;
+        let skipped = fits.skipped.iter();
+        outcome
+            .forecast
+            .notes
+            .extend(skipped.map(|&(view, why)| Note::ViewLeftOut { view, why }));
+        Ok(outcome)
+    }
+
+    /// ȳ + scores.
+    pub(super) fn with_shares(&self, mut scores: Mat<f64>) -> Mat<f64> {
+        for (c, share) in self.stakes().shares.iter().enumerate() {
+            scores.col_mut(c).iter_mut().for_each(|x| *x += share);
+        }
+        scores
     }
 
     /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out scores less
     /// ȳ; `coupling` if there is one only.
     pub(super) fn conclude(
         &self,
-        tournament: &Tournament,
+        fits: &Fits<'_>,
         weights: &[f64],
-        mut scores: Mat<f64>,
+        scores: Mat<f64>,
         coupling: Option<&Coupling>,
     ) -> Result<Outcome> {
         let stakes = self.stakes();
+        let tournament = &fits.tournament;
         let listing = Listing {
+            fits,
             tournament,
             weights,
             coupling,
         };
         let surrogates = listing.surrogates(self)?;
-        for (c, share) in stakes.shares.iter().enumerate() {
-            scores.col_mut(c).iter_mut().for_each(|x| *x += share);
-        }
+        let scores = self.with_shares(scores);
         let (slope, mut forecast) = self.count(&scores, &tournament.class, &scores);
         let of_difference: Vec<f64> = (0..tournament.class.len())
             .map(|l| scores[(l, 0)] - scores[(l, 1)])
@@ -52,14 +69,13 @@ impl Target<'_, '_> {
         let disagreement = self.disagreement(&forecast, &surrogates)?;
         forecast.notes.extend(disagreement);
 
-        let (mut label_scores, mut folded) = listing.sums(self.cells().len(), self.classes());
+        let mut label_scores = listing.label_scores(self.cells().len(), self.classes());
         let (decision, bias) = if self.classes() == 2 {
             let mut decision = Decision::of_difference(0.0, slope, stakes);
             if let (Some(held), Decision::Threshold { threshold, .. }) = (held, &mut decision) {
                 *threshold = held;
             }
             let bias = stakes.shares[0] - stakes.shares[1];
-            folded = folded.map(|weights| weights.map(difference));
             // A constant on the target's own cells moves its score by that constant: with this one
             // the label scores give the model's very scores.
             label_scores = difference(&label_scores);
@@ -72,28 +88,27 @@ impl Target<'_, '_> {
             let decision = Decision::of_class_scores(slope, stakes);
             (decision, stakes.shares.clone())
         };
+        let views = listing.by_view();
         let rule = Rule {
             name: RuleName::Auto,
             labels: self.settings().labels,
             coupling: coupling.cloned(),
-            label_scores: coupling.map(|_| rows_of(&label_scores)),
+            // Label scores of several views add up to nothing that a person could use.
+            label_scores: coupling
+                .filter(|_| views.iter().filter(|(_, weight)| *weight > 0.0).count() == 1)
+                .map(|_| rows_of(&label_scores)),
             threshold: decision
                 .threshold()
                 .filter(|threshold| threshold.is_finite()),
             weights: listing.by_family(),
+            views,
             candidates: listing.candidates(self)?,
             tried: tournament.tried(),
         };
         Ok(Outcome {
             rule,
             decision,
-            folded: match folded {
-                Some(weights) => Folded::Trained(weights),
-                None => Folded::Raw {
-                    weights: Mat::zeros(self.population.features, bias.len()),
-                    intercept: bias.clone(),
-                },
-            },
+            folded: Folded::Raw(listing.scores(self, &bias)?),
             bias,
             forecast,
             surrogates,
@@ -103,13 +118,14 @@ impl Target<'_, '_> {
 }
 
 /// Weighted candidates of a tournament.
-struct Listing<'t> {
+struct Listing<'t, 'a> {
+    fits: &'t Fits<'a>,
     tournament: &'t Tournament,
     weights: &'t [f64],
     coupling: Option<&'t Coupling>,
 }
 
-impl Listing<'_> {
+impl Listing<'_, '_> {
     /// Candidates, heaviest first.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
@@ -124,15 +140,43 @@ impl Listing<'_> {
         }
     }
 
-    /// The weighted sums of label scores (C x m) and of the weights of the target.
-    fn sums(&self, cells: usize, classes: usize) -> (Mat<f64>, Option<Weights>) {
-        let mut label_scores = Mat::zeros(cells, classes);
+    /// The weighted sum of label scores (C x m).
+    fn label_scores(&self, cells: usize, classes: usize) -> Mat<f64> {
+        let mut sum = Mat::zeros(cells, classes);
+        for (entry, &weight) in self.tournament.entries.iter().zip(self.weights) {
+            add_scaled(&mut sum, &entry.candidate.label_scores, weight);
+        }
+        sum
+    }
+
+    /// The scores as functions of the raw features, view by view; `bias` are those of the target's mean.
+    fn scores(&self, target: &Target<'_, '_>, bias: &[f64]) -> Result<Scores> {
+        let mut scores = Scores {
+            weights: Mat::zeros(target.shared.raw.features(), bias.len()),
+            intercept: bias.to_vec(),
+            terms: Vec::new(),
+        };
+        for shared in &self.fits.views {
+            let Some(mut weights) = self.folded(shared.view) else {
+                continue;
+            };
+            if bias.len() == 1 {
+                weights = weights.map(difference);
+            }
+            let weights = shared.to_features(&weights)?;
+            let zero = vec![0.0; bias.len()];
+            scores.add(shared.to_raw(weights, zero, target.index()));
+        }
+        Ok(scores)
+    }
+
+    /// The weighted sum of the weights of the target in one view.
+    fn folded(&self, view: View) -> Option<Weights> {
         let mut folded: Option<Weights> = None;
         for (entry, &weight) in self.tournament.entries.iter().zip(self.weights) {
-            if weight == 0.0 {
+            if weight == 0.0 || entry.view != view {
                 continue;
             }
-            add_scaled(&mut label_scores, &entry.candidate.label_scores, weight);
             let fitted = &self.tournament.fitted[entry.fitted];
             let part = fitted.weights.times(&entry.candidate.label_scores);
             let sum = folded.get_or_insert_with(|| {
@@ -140,7 +184,17 @@ impl Listing<'_> {
             });
             add_scaled(&mut sum.values, &part.values, weight);
         }
-        (label_scores, folded)
+        folded
+    }
+
+    fn by_view(&self) -> Vec<(View, f64)> {
+        let views = self.fits.views.iter().map(|shared| shared.view);
+        let weight = |view: View| {
+            let entries = self.tournament.entries.iter().zip(self.weights);
+            let own = entries.filter(|(entry, _)| entry.view == view);
+            own.fold(0.0, |sum, (_, weight)| sum + weight)
+        };
+        views.map(|view| (view, weight(view))).collect()
     }
 
     fn surrogates(&self, target: &Target<'_, '_>) -> Result<Vec<Surrogate>> {
@@ -160,7 +214,9 @@ impl Listing<'_> {
                 label_scores,
             })
         };
-        let order = self.order().into_iter().take(SURROGATES);
+        // The theory knows one view.
+        let known = |&index: &usize| self.tournament.entries[index].view == target.shared.view;
+        let order = self.order().into_iter().filter(known).take(SURROGATES);
         order.map(surrogate).collect()
     }
 
@@ -171,6 +227,7 @@ impl Listing<'_> {
             .map(|index| {
                 let entry = &self.tournament.entries[index];
                 Ok(CandidateWeight {
+                    view: entry.view,
                     family: entry.candidate.family,
                     coupling: self.coupling_of(target, index)?,
                     weight: self.weights[index],
@@ -185,8 +242,7 @@ impl Listing<'_> {
             let entries = self.tournament.entries.iter().zip(self.weights);
             entries
                 .filter(|(entry, _)| entry.candidate.family == family)
-                .map(|(_, weight)| weight)
-                .sum()
+                .fold(0.0, |sum, (_, weight)| sum + weight)
         };
         let families = Family::ALL.iter();
         families

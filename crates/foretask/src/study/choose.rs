@@ -11,19 +11,21 @@ impl Target<'_, '_> {
     /// they are trained with; rules by name choose by whatever labels do best.
     pub(super) fn best_for_rule(&self, labels: Labels, tournament: &Tournament) -> usize {
         tournament
-            .best(|entry| suits(labels, entry))
+            .best(|entry| self.suits(labels, entry))
             // Without sources nothing is pooled.
-            .or_else(|| tournament.best(|_| true))
+            .or_else(|| tournament.best(|entry| self.is_seen(entry)))
             .unwrap_or(0)
     }
 
     /// The entry of labels that are known before any data are seen, or optimal for one score.
     pub(super) fn best_for_labels(&self, labels: Labels, tournament: &Tournament) -> Result<usize> {
-        let classical = |entry: &Entry| entry.candidate.family == Family::Classical;
+        let classical = |entry: &Entry| entry.is(Family::Classical) || entry.is_pooled();
         tournament
-            .best(|entry| suits(labels, entry) && (labels != Labels::Classical || classical(entry)))
+            .best(|entry| {
+                self.suits(labels, entry) && (labels != Labels::Classical || classical(entry))
+            })
             // Without sources the classical labels are the target's own.
-            .or_else(|| tournament.best(|entry| entry.candidate.family == Family::Alone))
+            .or_else(|| tournament.best(|entry| self.is_seen(entry) && entry.is(Family::Alone)))
             .ok_or_else(|| Error::Setting {
                 setting: "labels",
                 value: "classical".into(),
@@ -72,12 +74,18 @@ impl Target<'_, '_> {
             expected: "lambda and gamma must not both be zero",
         })
     }
-}
 
-/// Whether labels of this name may choose the coupling of an entry.
-fn suits(labels: Labels, entry: &Entry) -> bool {
-    match labels {
-        Labels::Pooled => entry.is_pooled(),
-        _ => labels.allow(entry.point),
+    /// Whether labels of this name may choose the coupling of an entry.
+    fn suits(&self, labels: Labels, entry: &Entry) -> bool {
+        let labelled = match labels {
+            Labels::Pooled => entry.is_pooled(),
+            _ => labels.allow(entry.point),
+        };
+        labelled && self.is_seen(entry)
+    }
+
+    /// Whether an entry is in the target's view, and as it was fitted.
+    fn is_seen(&self, entry: &Entry) -> bool {
+        entry.view == self.shared.view && entry.is(entry.candidate.family)
     }
 }

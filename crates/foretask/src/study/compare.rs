@@ -1,15 +1,23 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
+use faer::Mat;
+
 use super::Study;
 use super::foretell::{drawn_errors, gaussian_error};
 use super::learn::NamedRule;
+use super::target::Target;
 use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
 use crate::moments::Provenance;
 use crate::numerics::points::normal_points;
-use crate::settings::{Evidence, Labels, RuleName};
+use crate::settings::check::Plan;
+use crate::settings::{Evidence, Labels, RuleName, Settings};
 use crate::stakes::weighted;
+use crate::views::View;
+
+/// What the study's own rule is called.
+const THIS: &str = "this rule";
 
 /// Draws per class behind an alternative's error.
 const DRAWS: usize = 2048;
@@ -19,10 +27,14 @@ const MOST_FEATURES: usize = 400;
 /// A rule and what it is expected to do.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Compared {
+    /// What it is called: `this rule` for the study's own.
+    pub name: String,
     /// The rule.
     pub rule: RuleName,
     /// Its label scores.
     pub labels: Labels,
+    /// The views of the features that it looks through.
+    pub views: Vec<View>,
     /// What it is expected to do.
     pub forecast: Forecast,
 }
@@ -38,19 +50,23 @@ pub struct Foretold {
 }
 
 impl Study<'_> {
-    /// The study's own rule first, then every rule by name with classical and with optimal labels, all at
-    /// the coupling of the study's leading candidate; `progress` is told the share that is done. One-versus-one
-    /// is left out where what it needs is not known: the joint law of its scores, or rows.
+    /// The study's own rule first, then what is made of the same fits: the commonest class, labels by name each at
+    /// the coupling that suits it, and each view by itself. Then every rule by name with classical and with optimal
+    /// labels, all at the coupling of the study's leading candidate. `progress` is told the share that is done.
+    /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows.
     ///
     /// # Errors
     /// If training fails, which finite data do not let happen.
     pub fn compare(&self, progress: &dyn Fn(f64)) -> Result<Vec<Compared>> {
         let own = self.rule();
         let mut compared = vec![Compared {
+            name: THIS.to_owned(),
             rule: own.name,
             labels: own.labels,
+            views: own.views.iter().map(|(view, _)| *view).collect(),
             forecast: self.forecast().clone(),
         }];
+        compared.extend(self.of_the_same_fits()?);
         let Some(leading) = self.done.outcome.surrogates.first() else {
             return Ok(compared);
         };
@@ -96,12 +112,85 @@ impl Study<'_> {
                 }
             };
             compared.push(Compared {
+                name: format!("{}, {} labels", named.rule, named.labels),
                 rule: named.rule,
                 labels: named.labels,
+                views: vec![self.done.shared.view],
                 forecast,
             });
         }
         progress(1.0);
+        Ok(compared)
+    }
+
+    /// The commonest class, labels by name, and each view by itself; nothing where a theory decided.
+    fn of_the_same_fits(&self) -> Result<Vec<Compared>> {
+        let Some(fits) = &self.done.fits else {
+            return Ok(Vec::new());
+        };
+        let target = self.done.target();
+        let class = target.class();
+        let auto = |name: &str, views: Vec<View>, forecast: Forecast| Compared {
+            name: name.to_owned(),
+            rule: RuleName::Auto,
+            labels: Labels::Auto,
+            views,
+            forecast,
+        };
+        let nothing = Mat::from_fn(class.len(), target.classes(), |_, _| 0.0);
+        let (_, forecast) = target.count(&nothing, &class, &nothing);
+        let mut compared = vec![auto("commonest class", Vec::new(), forecast)];
+        let has_sources = self.cells().tasks().len() > 1;
+        for labels in [
+            Labels::Alone,
+            Labels::Pooled,
+            Labels::Classical,
+            Labels::Optimal,
+        ] {
+            let settings = Settings {
+                rule: RuleName::Auto,
+                labels,
+                false_alarm: None,
+                ..self.done.plan.settings.clone()
+            };
+            let shares = labels != Labels::Alone && labels != Labels::Optimal;
+            // Where no linear view was asked for, or a fixed coupling shares nothing, there are no such labels.
+            let Ok(plan) = Plan::new(settings, self.cells()) else {
+                continue;
+            };
+            let own = self.done.plan.settings.labels == labels;
+            if own || shares && !has_sources || plan.coupling != self.done.plan.coupling {
+                continue;
+            }
+            let Some(shared) = fits.views.iter().find(|shared| shared.view == plan.base) else {
+                continue;
+            };
+            let population = shared.population(plan.settings.evidence)?;
+            let by_name = Target {
+                shared,
+                population: &population,
+                plan: &plan,
+            };
+            let outcome = by_name.outcome(Some(fits), &|_| {})?;
+            compared.push(Compared {
+                name: format!("{labels} labels"),
+                rule: RuleName::Auto,
+                labels,
+                views: vec![plan.base],
+                forecast: outcome.forecast,
+            });
+        }
+        if self.done.plan.is_averaged() && fits.views.len() > 1 {
+            for view in fits.views.iter().map(|shared| shared.view) {
+                let seed = self.done.plan.settings.seed;
+                let scores = fits
+                    .tournament
+                    .cross_fitted(seed, |entry| entry.view == view);
+                let scores = target.with_shares(scores);
+                let (_, forecast) = target.count(&scores, &class, &scores);
+                compared.push(auto(&format!("{view} view"), vec![view], forecast));
+            }
+        }
         Ok(compared)
     }
 

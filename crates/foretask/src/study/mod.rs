@@ -21,6 +21,7 @@
 mod averaged;
 mod choose;
 pub(crate) mod compare;
+mod fits;
 mod fold;
 mod foretell;
 mod judge;
@@ -37,7 +38,7 @@ mod target;
 
 use faer::Mat;
 
-use outcome::{Folded, to_raw};
+use outcome::Folded;
 use schedule::Done;
 
 use crate::data::{Cells, Statistics, classes_in_order};
@@ -45,7 +46,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::estimate::likeness;
 use crate::forecast::{Forecast, temperature};
-use crate::model::{Description, Model, Rule};
+use crate::model::{Description, Model, Rule, Scores};
 use crate::numerics::dense;
 use crate::settings::Settings;
 use crate::settings::check::Plan;
@@ -265,7 +266,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If training fails, which finite data do not let happen.
     pub fn model(&self) -> Result<Model> {
-        let (weights, bias) = self.weights()?;
+        let scores = self.scores()?;
         let (cells, outcome) = (self.cells(), &self.done.outcome);
         let description = Description {
             target: cells.tasks()[self.target()].name.clone(),
@@ -275,11 +276,11 @@ impl<'a> Study<'a> {
             forecast: outcome.forecast.clone(),
         };
         let decision = outcome.decision.clone();
-        Ok(Model::new(description, weights, bias, decision))
+        Ok(Model::new(description, scores, decision))
     }
 
-    /// Weights on raw features, and the scores at the origin.
-    fn weights(&self) -> Result<(Mat<f64>, Vec<f64>)> {
+    /// The rule's scores as functions of the raw features.
+    fn scores(&self) -> Result<Scores> {
         let Done {
             shared, outcome, ..
         } = &self.done;
@@ -289,12 +290,17 @@ impl<'a> Study<'a> {
                 let weights = shared.system(coupling)?.weights(self.target());
                 dense::times(weights.as_ref(), label_scores.as_ref())
             }
-            Folded::Raw { weights, intercept } => return Ok((weights.clone(), intercept.clone())),
-            Folded::UntrainedPairs(rules) => return self.done.target().train_pairs(rules),
+            Folded::Raw(scores) => return Ok(scores.clone()),
+            Folded::UntrainedPairs(rules) => {
+                let (weights, intercept) = self.done.target().train_pairs(rules)?;
+                return Ok(Scores {
+                    weights: shared.to_columns(weights),
+                    intercept,
+                    terms: Vec::new(),
+                });
+            }
         };
-        let mean = shared.statistics.task_mean(self.target());
-        let scale = shared.scales[self.target()];
-        Ok(to_raw(weights, outcome.bias.clone(), &mean, scale))
+        Ok(shared.to_raw(weights, outcome.bias.clone(), self.target()))
     }
 
     /// How alike the class differences of each other task are to the target's ([`crate::relatedness()`]).

@@ -46,7 +46,7 @@ impl Target<'_, '_> {
         outcome.forecast.notes = self.notes();
         let disagreement = self.disagreement(&outcome.forecast, &outcome.surrogates)?;
         outcome.forecast.notes.extend(disagreement);
-        outcome.rule.tried = tournament.tried();
+        outcome.rule.tried = tournament.tried_in(self.shared.view);
         Ok(outcome)
     }
 

@@ -5,7 +5,7 @@ use faer::Mat;
 use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::forecast::Forecast;
-use crate::model::Rule;
+use crate::model::{Rule, Scores};
 use crate::rules::PairScore;
 use crate::solve::Weights;
 
@@ -51,11 +51,8 @@ pub(super) enum Folded {
     Trained(Weights),
     /// Not trained yet: label scores, C x d, at a coupling.
     Untrained(Coupling, Mat<f64>),
-    /// On the raw features, p x d, with the scores at the origin.
-    Raw {
-        weights: Mat<f64>,
-        intercept: Vec<f64>,
-    },
+    /// On the raw features.
+    Raw(Scores),
     /// Not trained yet: the rules of all pairs of classes.
     UntrainedPairs(Vec<PairRule>),
 }
@@ -66,25 +63,6 @@ pub(super) struct PairRule {
     pub(super) classes: (usize, usize),
     pub(super) coupling: Coupling,
     pub(super) score: PairScore,
-}
-
-/// From weights on centred and scaled features and scores at the mean to weights on raw features and
-/// scores at the origin.
-pub(super) fn to_raw(
-    mut weights: Mat<f64>,
-    mut bias: Vec<f64>,
-    mean: &[f64],
-    scale: f64,
-) -> (Mat<f64>, Vec<f64>) {
-    for (j, bias) in bias.iter_mut().enumerate() {
-        let mut at_mean = 0.0;
-        for (feature, mean) in mean.iter().enumerate() {
-            weights[(feature, j)] /= scale;
-            at_mean += weights[(feature, j)] * mean;
-        }
-        *bias -= at_mean;
-    }
-    (weights, bias)
 }
 
 /// One list per row.

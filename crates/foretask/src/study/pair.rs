@@ -3,8 +3,8 @@
 use faer::Mat;
 
 use super::learn::{NamedRule, moments_of};
-use super::outcome::to_raw;
 use crate::data::{Cells, Coupling};
+use crate::model::to_raw;
 use crate::moments::Moments;
 use crate::numerics::dense;
 use crate::rules::PairScore;

@@ -13,7 +13,7 @@ use crate::data::{Coupling, Statistics, pairs};
 use crate::decision::{Decision, Discriminant, Form};
 use crate::error::Result;
 use crate::estimate::Population;
-use crate::model::Rule;
+use crate::model::{Rule, Scores};
 use crate::moments::{Moments, centre_noise};
 use crate::recipe::Folds;
 use crate::rules::{PairScore, one_hot};
@@ -105,10 +105,11 @@ impl<'a> Target<'_, 'a> {
         Ok(Outcome {
             rule: Rule::at(named.rule, named.labels, coupling),
             decision: Decision::argmax(form, slope, self.stakes()),
-            folded: Folded::Raw {
-                weights: raw_scores.weights,
+            folded: Folded::Raw(Scores {
+                weights: self.shared.to_columns(raw_scores.weights),
                 intercept: raw_scores.intercept,
-            },
+                terms: Vec::new(),
+            }),
             bias: Vec::new(),
             forecast,
             surrogates: vec![self.pair_surrogate(coupling)],
@@ -249,8 +250,7 @@ impl<'a> Target<'_, 'a> {
         let system = System::new(statistics, self.settings().scaling, &pair.coupling)?;
         let trained = TrainedPair::of(&system, pair.target);
         let all = self.shared.rows_of(self.index())?;
-        let mut responses =
-            system.responses_of(pair.target, all.table(), all.index(), &trained.weights);
+        let mut responses = system.responses_of(pair.target, all, &trained.weights);
         let inside = system
             .leave_one_out_of(&rows, pair.target)
             .stratified(&pair.tasks);

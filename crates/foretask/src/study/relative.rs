@@ -156,7 +156,7 @@ impl Study<'_> {
         let mut values = Vec::with_capacity(sources.len());
         for (done, &source) in sources.iter().enumerate() {
             progress(done as f64 / sources.len() as f64);
-            let statistics = self.done.shared.statistics.without(source);
+            let statistics = self.done.shared.raw.without(source);
             let settings = Settings {
                 target: Some(cells.tasks()[self.target()].name.clone()),
                 coupling: self

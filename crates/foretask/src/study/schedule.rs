@@ -2,24 +2,31 @@
 
 use std::sync::Arc;
 
+use super::fits::Fits;
 use super::learn::NamedRule;
 use super::outcome::Outcome;
 use super::shared::Shared;
 use super::target::Target;
 use crate::data::Statistics;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::Population;
 use crate::recipe::Tournament;
 use crate::settings::check::Plan;
 use crate::settings::{Labels, RuleName};
+use crate::solve::Scaling;
+use crate::views::{Skipped, View};
+use crate::words::Word;
 
 /// One plan, carried out.
 #[derive(Debug)]
 pub(super) struct Done<'a> {
+    /// The view that theories and relative statements speak of.
     pub(super) shared: Arc<Shared<'a>>,
     pub(super) population: Arc<Population>,
     pub(super) plan: Plan,
     pub(super) outcome: Outcome,
+    /// All candidates; none where a theory decided.
+    pub(super) fits: Option<Arc<Fits<'a>>>,
 }
 
 impl<'a> Done<'a> {
@@ -38,46 +45,41 @@ pub(super) fn run<'a>(
     plans: Vec<Plan>,
     progress: &dyn Fn(f64),
 ) -> Result<Vec<Done<'a>>> {
-    let mut scaled: Vec<Arc<Shared<'a>>> = Vec::new();
+    let mut lenses = Lenses {
+        raw: statistics,
+        made: Vec::new(),
+    };
     let groups = groups(&plans);
     let mut done: Vec<(usize, Done<'a>)> = Vec::with_capacity(plans.len());
     for (number, group) in groups.iter().enumerate() {
         let progress = |share: f64| progress((number as f64 + share) / groups.len() as f64);
-        let scaling = plans[group[0]].settings.scaling;
-        let shared = match scaled.iter().find(|shared| shared.scaling == scaling) {
-            Some(shared) => shared.clone(),
-            None => {
-                scaled.push(Arc::new(Shared::new(statistics.clone(), scaling)));
-                scaled[scaled.len() - 1].clone()
-            }
-        };
         let own: Vec<&Plan> = group.iter().map(|&index| &plans[index]).collect();
-        let outcomes = carry_out(&shared, &own, &progress)?;
-        for (&index, (population, outcome)) in group.iter().zip(outcomes) {
-            let part = Done {
-                shared: shared.clone(),
-                population,
-                plan: plans[index].clone(),
-                outcome,
-            };
-            done.push((index, part));
-        }
+        let parts = carry_out(&mut lenses, &own, &progress)?;
+        done.extend(group.iter().copied().zip(parts));
     }
     progress(1.0);
     done.sort_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, done)| done).collect())
 }
 
-/// The indices of plans with the same fits, or with none.
+/// The indices of plans with the same fits, or with none. Plans that look through one view stand on the fits of
+/// those that look through several.
 fn groups(plans: &[Plan]) -> Vec<Vec<usize>> {
     let theory = |plan: &Plan| plan.settings.evidence.is_theory();
     let same_fits = |a: &Plan, b: &Plan| {
+        let views = match (a.is_averaged(), b.is_averaged()) {
+            (true, true) => a.views == b.views,
+            _ => b.views.iter().all(|view| a.views.contains(view)),
+        };
         a.settings.scaling == b.settings.scaling
             && theory(a) == theory(b)
-            && (theory(a) || a.coupling == b.coupling)
+            && (theory(a) && a.views == b.views || !theory(a) && a.coupling == b.coupling && views)
     };
+    let mut order: Vec<usize> = (0..plans.len()).collect();
+    order.sort_by_key(|&index| !plans[index].is_averaged());
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (index, plan) in plans.iter().enumerate() {
+    for index in order {
+        let plan = &plans[index];
         match groups
             .iter_mut()
             .find(|group| same_fits(&plans[group[0]], plan))
@@ -89,12 +91,122 @@ fn groups(plans: &[Plan]) -> Vec<Vec<usize>> {
     groups
 }
 
+/// The data in every view that was needed so far.
+struct Lenses<'s, 'a> {
+    raw: &'s Statistics<'a>,
+    made: Vec<(Lens, std::result::Result<Arc<Shared<'a>>, Skipped>)>,
+}
+
+/// A view; that of a kernel is of one target.
+#[derive(Clone, Copy, PartialEq)]
+struct Lens {
+    view: View,
+    scaling: Scaling,
+    target: Option<usize>,
+}
+
+impl<'a> Lenses<'_, 'a> {
+    fn through(
+        &mut self,
+        view: View,
+        scaling: Scaling,
+        target: usize,
+    ) -> std::result::Result<Arc<Shared<'a>>, Skipped> {
+        let lens = Lens {
+            view,
+            scaling,
+            target: (view == View::Rbf).then_some(target),
+        };
+        if let Some((_, made)) = self.made.iter().find(|(known, _)| *known == lens) {
+            return made.clone();
+        }
+        let made = Shared::new(self.raw.clone(), scaling, view, target).map(Arc::new);
+        self.made.push((lens, made.clone()));
+        made
+    }
+
+    /// The view that theories look through; a linear one is never left out.
+    fn base(&mut self, plan: &Plan) -> Result<Arc<Shared<'a>>> {
+        let base = self.through(plan.base, plan.settings.scaling, plan.target);
+        base.map_err(|why| Error::Setting {
+            setting: "views",
+            value: plan.base.to_string(),
+            expected: why.meaning(),
+        })
+    }
+
+    /// The candidates of each of the targets (ascending), in the views that its plans look through.
+    fn fits(
+        &mut self,
+        plans: &[&Plan],
+        targets: &[usize],
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<Fits<'a>>> {
+        let cells = self.raw.cells();
+        let mut fits: Vec<Fits<'a>> = targets
+            .iter()
+            .map(|&target| Fits {
+                tournament: Tournament::new(cells, target),
+                views: Vec::new(),
+                skipped: Vec::new(),
+            })
+            .collect();
+        let plan = plans[0];
+        let (scaling, coupling) = (plan.settings.scaling, plan.coupling.as_ref());
+        for (number, &view) in plan.views.iter().enumerate() {
+            let needs = |target: usize| {
+                let mut own = plans.iter().filter(|plan| plan.target == target);
+                own.any(|plan| plan.views.contains(&view))
+            };
+            let mut own: Vec<(usize, &mut Fits<'a>)> = targets
+                .iter()
+                .copied()
+                .zip(&mut fits)
+                .filter(|(target, _)| needs(*target))
+                .collect();
+            // One kernel serves one target, any other view all of them.
+            let size = if view == View::Rbf { 1 } else { own.len() };
+            let parts = own.len().div_ceil(size.max(1)) as f64;
+            for (part, own) in own.chunks_mut(size.max(1)).enumerate() {
+                let steps = plan.views.len() as f64;
+                let done = |share: f64| {
+                    progress((number as f64 + (part as f64 + share) / parts) / steps);
+                };
+                match self.through(view, scaling, own[0].0) {
+                    Ok(shared) => {
+                        let targets: Vec<usize> = own.iter().map(|(target, _)| *target).collect();
+                        let mut tournaments: Vec<&mut Tournament> = own
+                            .iter_mut()
+                            .map(|(_, fits)| &mut fits.tournament)
+                            .collect();
+                        shared.enter(&mut tournaments, &targets, coupling, &done)?;
+                        own.iter_mut()
+                            .for_each(|(_, fits)| fits.views.push(shared.clone()));
+                    }
+                    Err(why) => own
+                        .iter_mut()
+                        .for_each(|(_, fits)| fits.skipped.push((view, why))),
+                }
+            }
+        }
+        let empty = fits.iter().find(|fits| fits.views.is_empty());
+        match empty.and_then(|fits| fits.skipped.first()) {
+            Some((view, why)) => Err(Error::Setting {
+                setting: "views",
+                value: view.to_string(),
+                expected: why.meaning(),
+            }),
+            None => Ok(fits),
+        }
+    }
+}
+
 /// Plans of one group: the fits of all their targets once, then each by itself.
-fn carry_out(
-    shared: &Shared<'_>,
+fn carry_out<'a>(
+    lenses: &mut Lenses<'_, 'a>,
     plans: &[&Plan],
     progress: &dyn Fn(f64),
-) -> Result<Vec<(Arc<Population>, Outcome)>> {
+) -> Result<Vec<Done<'a>>> {
     let theory = plans[0].settings.evidence.is_theory();
     let mut targets: Vec<usize> = plans.iter().map(|plan| plan.target).collect();
     targets.sort_unstable();
@@ -107,35 +219,57 @@ fn carry_out(
         (false, true) => 0.5,
         (false, false) => 1.0,
     };
-    let tournaments = match theory {
+    let fits: Vec<Arc<Fits<'a>>> = match theory {
         true => Vec::new(),
         false => {
             let done = |share: f64| progress(together * share);
-            shared.tournaments(&targets, plans[0].coupling.as_ref(), &done)?
+            let fits = lenses.fits(plans, &targets, &done)?;
+            fits.into_iter().map(Arc::new).collect()
         }
     };
-    let mut outcomes = Vec::with_capacity(plans.len());
+    let mut parts = Vec::with_capacity(plans.len());
     for (before, plan) in plans.iter().enumerate() {
+        let own = targets.iter().position(|&target| target == plan.target);
+        let fits = own.and_then(|own| fits.get(own)).cloned();
+        let main = match (&fits, plan.is_averaged()) {
+            (Some(fits), true) => fits.main_view().cloned(),
+            _ => None,
+        };
+        let shared = match main {
+            Some(main) => main,
+            None => lenses.base(plan)?,
+        };
         let population = shared.population(plan.settings.evidence)?;
         let target = Target {
-            shared,
+            shared: &shared,
             population: &population,
             plan,
         };
-        let own = targets.iter().position(|&target| target == plan.target);
-        let tournament = own.and_then(|own| tournaments.get(own));
-        let outcome = target.outcome(tournament, &|share| {
+        let mut outcome = target.outcome(fits.as_deref(), &|share| {
             let done = (before as f64 + share) / plans.len() as f64;
             progress(together + (1.0 - together) * done);
         })?;
-        outcomes.push((population, outcome));
+        if !plan.is_averaged() {
+            outcome.rule.views = vec![(shared.view, 1.0)];
+        }
+        parts.push(Done {
+            outcome,
+            shared,
+            population,
+            plan: Plan::clone(plan),
+            fits,
+        });
     }
-    Ok(outcomes)
+    Ok(parts)
 }
 
 impl Target<'_, '_> {
-    /// All steps, in the way that the settings name. There is no tournament where a theory decides.
-    fn outcome(&self, tournament: Option<&Tournament>, progress: &dyn Fn(f64)) -> Result<Outcome> {
+    /// All steps, in the way that the settings name. There are no fits where a theory decides.
+    pub(super) fn outcome(
+        &self,
+        fits: Option<&Fits<'_>>,
+        progress: &dyn Fn(f64),
+    ) -> Result<Outcome> {
         let (rule, labels) = (self.settings().rule, self.settings().labels);
         let m = self.classes();
         // With two classes there is one pair.
@@ -147,27 +281,33 @@ impl Target<'_, '_> {
             },
             labels,
         };
-        match (tournament, rule, labels) {
-            (None, ..) if one_score => self.foretold_score(),
-            (None, ..) => self.foretold_rule(named, progress),
-            (Some(tournament), RuleName::Auto, Labels::Auto) => self.averaged(tournament),
-            (Some(tournament), ..) if one_score => {
-                self.one_score(tournament, self.best_for_labels(labels, tournament)?)
+        let Some(fits) = fits else {
+            return match one_score {
+                true => self.foretold_score(),
+                false => self.foretold_rule(named, progress),
+            };
+        };
+        let tournament = &fits.tournament;
+        match (rule, labels) {
+            (RuleName::Auto, Labels::Auto) => self.averaged(fits),
+            _ if one_score => self.one_score(tournament, self.best_for_labels(labels, tournament)?),
+            (RuleName::Auto, labels) if labels.are_classical() => {
+                self.one_candidate(fits, self.best_for_labels(labels, tournament)?)
             }
-            (Some(tournament), RuleName::Auto, labels) if labels.are_classical() => {
-                self.one_candidate(tournament, self.best_for_labels(labels, tournament)?)
-            }
-            (Some(tournament), ..) => self.judged_rule(named, tournament, progress),
+            _ => self.judged_rule(named, tournament, progress),
         }
     }
 
     /// One-hot labels with one slope are a candidate of the default; it is taken alone.
-    fn one_candidate(&self, tournament: &Tournament, best: usize) -> Result<Outcome> {
+    fn one_candidate(&self, fits: &Fits<'_>, best: usize) -> Result<Outcome> {
+        let tournament = &fits.tournament;
         let mut weights = vec![0.0; tournament.entries.len()];
         weights[best] = 1.0;
         let scores = tournament.entries[best].candidate.scores.clone();
         let coupling = self.coupling_at(tournament, best)?;
-        self.conclude(tournament, &weights, scores, Some(&coupling))
+        let mut outcome = self.conclude(fits, &weights, scores, Some(&coupling))?;
+        outcome.rule.tried = tournament.tried_in(self.shared.view);
+        Ok(outcome)
     }
 
     /// A rule by name, by leave-one-out.
@@ -183,7 +323,7 @@ impl Target<'_, '_> {
         } else {
             self.by_rule(named, tournament, best)?
         };
-        outcome.rule.tried = tournament.tried();
+        outcome.rule.tried = tournament.tried_in(self.shared.view);
         outcome.forecast.notes.extend(self.notes());
         Ok(outcome)
     }

@@ -7,14 +7,21 @@ use faer::Mat;
 use crate::data::{Cells, Coupling, RowBlock, Statistics};
 use crate::error::Result;
 use crate::estimate::{Population, covariance, pooled};
+use crate::model::{Scores, Term, to_raw};
+use crate::numerics::dense;
 use crate::recipe::{Tournament, grid};
 use crate::settings::Evidence;
 use crate::solve::{Coordinates, Fitted, GridPoint, Reduced, Scaling, System, Weights, needs_rows};
 use crate::theory::Common;
+use crate::views::{Map, Skipped, View, Viewed};
 
-/// The data, and what is made of them once.
+/// The data in one view, and what is made of them once.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
+    /// The data as they are.
+    pub(super) raw: Statistics<'a>,
+    pub(super) view: View,
+    map: Map,
     pub(super) statistics: Statistics<'a>,
     pub(super) scaling: Scaling,
     pub(super) scales: Vec<f64>,
@@ -24,15 +31,25 @@ pub(super) struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(statistics: Statistics<'a>, scaling: Scaling) -> Self {
-        Self {
+    /// The kernel's view is that of one target.
+    pub(super) fn new(
+        raw: Statistics<'a>,
+        scaling: Scaling,
+        view: View,
+        target: usize,
+    ) -> std::result::Result<Self, Skipped> {
+        let Viewed { map, statistics } = view.of(&raw, target)?;
+        Ok(Self {
             scales: scaling.scales(&statistics),
+            raw,
+            view,
+            map,
             statistics,
             scaling,
             space: OnceLock::new(),
             common: OnceLock::new(),
             populations: Mutex::new(Vec::new()),
-        }
+        })
     }
 
     pub(super) fn cells(&self) -> &Cells {
@@ -89,25 +106,26 @@ impl<'a> Shared<'a> {
         rows.ok_or_else(|| needs_rows(name))
     }
 
-    /// All candidates of each of the targets (ascending): at the coupling given, or on the whole grid.
-    pub(super) fn tournaments(
+    /// The candidates of each of the targets (ascending) in this view enter its tournament: at the coupling given,
+    /// or on the whole grid.
+    pub(super) fn enter(
         &self,
+        tournaments: &mut [&mut Tournament],
         targets: &[usize],
         coupling: Option<&Coupling>,
         progress: &dyn Fn(f64),
-    ) -> Result<Vec<Tournament>> {
+    ) -> Result<()> {
+        let space = self.space()?;
         let Some(coupling) = coupling else {
             let grid = grid(self.cells().tasks().len());
-            return Tournament::run(self.space()?, targets, &grid, progress);
+            return Tournament::enter_grid(tournaments, self.view, space, targets, &grid, progress);
         };
         let system = self.system(coupling)?;
-        targets
-            .iter()
-            .map(|&target| {
-                let fitted = self.fit(&system, coupling, target)?;
-                Ok(Tournament::at(self.cells(), target, fitted))
-            })
-            .collect()
+        for (tournament, &target) in tournaments.iter_mut().zip(targets) {
+            let fitted = self.fit(&system, coupling, target)?;
+            tournament.enter_one(self.view, target, space, fitted, coupling);
+        }
+        Ok(())
     }
 
     /// A target's fit at the coupling of a trained system.
@@ -117,18 +135,56 @@ impl<'a> Shared<'a> {
         coupling: &Coupling,
         target: usize,
     ) -> Result<Fitted> {
-        let responses = system
-            .leave_one_out_of(self.rows_of(target)?, target)
-            .stratified(self.cells())
-            .responses;
+        let left_out = system.leave_one_out_of(self.rows_of(target)?, target);
         Ok(Fitted {
             point: GridPoint::of(coupling, target),
-            responses,
+            effective: left_out.effective,
+            responses: left_out.stratified(self.cells()).responses,
             weights: Weights {
                 coordinates: Coordinates::Features,
                 values: system.weights(target),
             },
         })
+    }
+
+    /// What weights on the centred and scaled features of a target add to scores of the raw features.
+    pub(super) fn to_raw(&self, weights: Mat<f64>, bias: Vec<f64>, target: usize) -> Scores {
+        let mean = self.statistics.task_mean(target);
+        let (weights, intercept) = to_raw(weights, bias, &mean, self.scales[target]);
+        let (weights, terms) = match &self.map {
+            Map::Raw => (Some(weights), Vec::new()),
+            Map::Standard(columns) => (Some(on_columns(weights, columns)), Vec::new()),
+            Map::Cosine => (None, vec![Term::Cosine { weights }]),
+            Map::Rbf {
+                columns,
+                centre,
+                scale,
+                features,
+            } => {
+                let over = |of: &[f64]| of.iter().map(|x| x / scale).collect();
+                let term = Term::Rbf {
+                    columns: over(columns),
+                    centre: over(centre),
+                    kernel: features.kernel.clone(),
+                    weights: dense::times(features.basis.as_ref(), weights.as_ref()),
+                };
+                (None, vec![term])
+            }
+        };
+        let zero = || Mat::zeros(self.raw.features(), intercept.len());
+        Scores {
+            weights: weights.unwrap_or_else(zero),
+            intercept,
+            terms,
+        }
+    }
+
+    /// Weights on the raw features from weights on those of a linear view.
+    pub(super) fn to_columns(&self, weights: Mat<f64>) -> Mat<f64> {
+        match &self.map {
+            Map::Standard(columns) => on_columns(weights, columns),
+            _ => weights,
+        }
     }
 
     /// Weights on the centred and scaled features of a target.
@@ -138,4 +194,12 @@ impl<'a> Shared<'a> {
             Coordinates::Reduced => Ok(self.space()?.to_features(&weights.values)),
         }
     }
+}
+
+fn on_columns(mut weights: Mat<f64>, columns: &[f64]) -> Mat<f64> {
+    for j in 0..weights.ncols() {
+        let column = weights.col_mut(j).iter_mut().zip(columns);
+        column.for_each(|(weight, factor)| *weight *= factor);
+    }
+    weights
 }

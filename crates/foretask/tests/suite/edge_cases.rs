@@ -144,7 +144,7 @@ fn classes_of_one_sample_are_trained_and_left_out() {
             *class = format!("class {row}");
         }
         assert_exact(&problem);
-        // Without a second sample in any class the spread of the task is all there is to scale by.
+        // Without a second sample in any class the others' spread is what there is to scale by, or its own.
         let table = problem.table();
         let tasks = table.tasks();
         let task = tasks.cells().find_task(&problem.tasks[0].name).unwrap();
@@ -152,7 +152,14 @@ fn classes_of_one_sample_are_trained_and_left_out() {
         let scatter = statistics.scatter_of(task);
         let trace: f64 = (0..problem.features).map(|i| scatter[(i, i)]).sum();
         let freedom = (problem.tasks[0].rows.len() - 1) * problem.features;
-        let expected = (trace / freedom as f64).sqrt();
+        let others: Vec<f64> = (0..tasks.cells().tasks().len())
+            .filter(|&other| other != task)
+            .map(|other| statistics.scales()[other].powi(2))
+            .collect();
+        let expected = match others.len() {
+            0 => (trace / freedom as f64).sqrt(),
+            count => (others.iter().sum::<f64>() / count as f64).sqrt(),
+        };
         assert!(
             (statistics.scales()[task] - expected).abs() < ROUNDING,
             "{:?}, {expected}",

@@ -137,7 +137,7 @@ fn assert_golden_statistics(golden: &Training, statistics: &Statistics<'_>) {
     });
     assert_close(&sums, &column(&numbers(&expected["sums"])), GOLDEN);
     assert_close(
-        &column(statistics.within_traces()),
+        &column(&statistics.within_traces()),
         &column(&numbers(&expected["trc"])),
         GOLDEN,
     );

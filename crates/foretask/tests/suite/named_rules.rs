@@ -317,16 +317,24 @@ fn comparisons_list_every_rule_and_theory() {
         };
         let study = Study::new(&tasks, &choice).unwrap();
         let compared = study.compare(&|_| {}).unwrap();
-        assert_eq!(compared.len(), 11);
+        let names: Vec<&str> = compared.iter().map(|entry| &*entry.name).collect();
+        let mut expected = vec!["this rule"];
+        if evidence == Evidence::Auto {
+            expected.extend(["commonest class", "alone labels", "pooled labels"]);
+            expected.extend(["classical labels", "optimal labels", "raw view"]);
+            expected.extend(["standard view", "cosine view", "rbf view"]);
+        }
+        assert_eq!(names[..expected.len()], expected);
+        assert_eq!(names.len(), expected.len() + 10);
         assert_eq!(&compared[0].forecast, study.forecast());
         for entry in &compared {
             // Chance is 2/3.
-            assert!(
-                entry.forecast.error < 0.4,
-                "{:?} {:?}",
-                entry.rule,
-                entry.labels
-            );
+            let limit = if entry.name == "commonest class" {
+                0.7
+            } else {
+                0.4
+            };
+            assert!(entry.forecast.error < limit, "{}", entry.name);
         }
         assert_eq!(study.theories().unwrap().len(), 4);
     }

@@ -4,7 +4,8 @@
 use super::common;
 
 use foretask::{
-    Coupling, Evidence, Labels, Model, Note, Scaling, Settings, Statistics, Study, System,
+    Coupling, Evidence, Labels, Model, Note, Scaling, Settings, Statistics, Study, System, View,
+    Views,
 };
 
 use common::drawn::{Data, along, error_of, permuted, settings, study};
@@ -97,6 +98,7 @@ fn label_scores_and_threshold_of_a_fixed_coupling_are_the_whole_decision() {
     for labels in [Labels::Auto, Labels::Optimal, Labels::Classical] {
         let fixed = Settings {
             coupling: Some((2.0, vec![1.0])),
+            views: Views(vec![View::Raw]),
             ..settings(labels)
         };
         let study = Study::new(&tasks, &fixed).unwrap();
@@ -145,8 +147,11 @@ fn weights_sum_to_one_and_candidates_are_in_order() {
             .windows(2)
             .all(|pair| pair[0].weight >= pair[1].weight)
     );
-    // 5 alone, 40 couplings with classical, scaled and three ridges of free labels.
-    assert_eq!(rule.tried, 5 + 40 * 5);
+    // In each of four views 5 alone, and 20 couplings with classical or pooled, scaled, optimal and three ridges
+    // of free labels.
+    assert_eq!(rule.tried, 4 * (5 + 20 * 6));
+    let views: f64 = rule.views.iter().map(|(_, weight)| weight).sum();
+    assert!(rule.views.len() == 4 && (views - 1.0).abs() < 1e-12);
     assert!(rule.coupling.is_none() && rule.label_scores.is_none());
 }
 

@@ -62,8 +62,10 @@ impl Comparison {
             let coupling = coupling(summary.rule);
             let rules = rules.iter().enumerate().map(|(number, compared)| {
                 json!({
+                    "name": compared.name,
                     "rule": compared.rule,
                     "labels": compared.labels,
+                    "views": compared.views,
                     "own": number == 0,
                     "forecast": json::forecast(&compared.forecast, summary.classes()),
                 })
@@ -176,19 +178,12 @@ fn averages(summary: &Summary) -> bool {
 }
 
 fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
-    let mut table = Table::new(&[
-        Align::Left,
-        Align::Left,
-        Align::Right,
-        Align::Right,
-        Align::Left,
-    ]);
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
     let interval = words::interval_name();
-    table.row(["rule", "labels", "forecast error", &interval, ""]);
+    table.row(["rule", "forecast error", &interval, ""]);
     for (number, compared) in rules.iter().enumerate() {
         table.row([
-            compared.rule.to_string(),
-            compared.labels.to_string(),
+            compared.name.clone(),
             words::percent(compared.forecast.error),
             words::interval(compared.forecast.interval),
             if number == 0 { THIS } else { "" }.to_owned(),
@@ -196,10 +191,10 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
     }
     let place = match coupling(summary.rule) {
         Some(coupling) if averages(summary) => format!(
-            "the others at the {}, that of its heaviest candidate",
+            "rules by name at the {}, that of its heaviest candidate",
             words::coupling(coupling)
         ),
-        Some(coupling) => format!("all at the {}", words::coupling(coupling)),
+        Some(coupling) => format!("rules by name at the {}", words::coupling(coupling)),
         None => "at no coupling".to_owned(),
     };
     let rate = match summary.forecast.alarm {

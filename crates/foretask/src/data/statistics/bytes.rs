@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use faer::Mat;
 
-use super::{Kept, RowBlock, Second, Statistics};
+use super::{Bounds, Kept, RowBlock, Second, Statistics};
 use crate::data::cells::{Cells, Task};
 use crate::error::{Error, Result};
 use crate::tensors::{self, Table, Tables};
@@ -24,7 +24,7 @@ fn is_default(kept: &Kept) -> bool {
 }
 
 /// The name of the metadata entry, and so of the format.
-const FORMAT: &str = "foretask-statistics-1";
+const FORMAT: &str = "foretask-statistics-2";
 
 impl Statistics<'static> {
     /// Reads what [`Statistics::to_bytes`] wrote.
@@ -62,10 +62,14 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
         ),
         (
             "within".into(),
-            vec![cells.len()],
-            statistics.within.clone(),
+            vec![cells.len(), p],
+            entries(&statistics.within),
         ),
     ];
+    for (task, Bounds { least, most }) in statistics.bounds.iter().enumerate() {
+        let values = [&least[..], most].concat();
+        tables.push((format!("bounds.{task}"), vec![2, p], values));
+    }
     for (task, second) in statistics.second.iter().enumerate() {
         let scatter = match second {
             Second::Scatter { scatter, .. } => Some(scatter),
@@ -132,7 +136,13 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         Ok::<_, String>(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
     };
     let means = matrix("means", cells.len(), features)?;
-    let within = read("within", cells.len(), 1)?;
+    let within = matrix("within", cells.len(), features)?;
+    let mut bounds = Vec::new();
+    for task in 0..cells.tasks().len() {
+        let mut least = read(&format!("bounds.{task}"), 2, features)?;
+        let most = least.split_off(features);
+        bounds.push(Bounds { least, most });
+    }
     let mut second = Vec::new();
     for (task, entry) in cells.tasks().iter().enumerate() {
         let name = format!("rows.{task}");
@@ -156,6 +166,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         cells,
         means,
         within,
+        bounds,
         second,
         kept,
     })

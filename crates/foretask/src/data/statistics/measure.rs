@@ -1,11 +1,12 @@
 //! Statistics of rows: two passes, so that a large mean costs no digits.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::{Kept, RowBlock, Second, Statistics};
+use super::{Bounds, Kept, RowBlock, Second, Statistics};
 use crate::data::cells::Cells;
 use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
@@ -29,6 +30,7 @@ impl<'a> Statistics<'a> {
             let own = &left[cells.of_task(task)];
             let before = self.cells.task_of(own[0]);
             let all = self.cells.of_task(before);
+            restricted.bounds.push(self.bounds[before].clone());
             if own.len() == all.len() {
                 restricted.second.push(self.second[before].clone());
                 continue;
@@ -56,14 +58,14 @@ impl<'a> Statistics<'a> {
             return Second::Rows(rows);
         }
         Second::Scatter {
-            scatter: Arc::new(self.scatter(rows.table(), task, rows.index())),
+            scatter: Arc::new(self.scatter(task, &rows)),
             rows: Some(rows),
         }
     }
 
     /// Scatter of a task's rows: each class about its own mean, which loses no digits to a large
     /// distance between classes, plus the part between the classes.
-    fn scatter(&self, rows: Rows<'_>, task: usize, index: &[usize]) -> Mat<f64> {
+    fn scatter(&self, task: usize, rows: &RowBlock<'_>) -> Mat<f64> {
         let p = self.features;
         let first = self.cells.of_task(task).start;
         let means: Vec<Vec<f64>> = self
@@ -74,7 +76,7 @@ impl<'a> Statistics<'a> {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let mut scatter = Mat::zeros(p, p);
         let shift = |sample: usize| means[class[sample]].as_slice();
-        rows.for_panels(index, shift, 1.0, |_, panel| {
+        rows.for_panels_each(shift, 1.0, |_, panel| {
             dense::add_outer(scatter.as_mut(), panel, 1.0);
         });
         let mean = self.task_mean(task);
@@ -85,6 +87,16 @@ impl<'a> Statistics<'a> {
         dense::add_outer(scatter.as_mut(), between.as_ref(), 1.0);
         scatter
     }
+
+    /// The statistics of the rows of each task, in the order of its cells.
+    pub(super) fn of_blocks(cells: &Cells, features: usize, blocks: Vec<RowBlock<'a>>) -> Self {
+        let mut statistics = first_order(cells, features, &blocks);
+        for (task, rows) in blocks.into_iter().enumerate() {
+            let second = statistics.second_of(task, rows);
+            statistics.second.push(second);
+        }
+        statistics
+    }
 }
 
 impl<'a> From<&Tasks<'a>> for Statistics<'a> {
@@ -93,80 +105,121 @@ impl<'a> From<&Tasks<'a>> for Statistics<'a> {
     }
 }
 
-/// Counts, means and within-class traces; two passes, so that a large mean costs no digits.
-fn first_order<'r, 'i>(
-    rows: Rows<'_>,
-    cells: &Cells,
-    rows_of: impl Fn(usize) -> &'i [usize],
-) -> Statistics<'r> {
-    let p = rows.features();
+/// Counts, means, squares within classes and bounds; two passes, so that a large mean costs no digits.
+fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statistics<'r> {
     let mut means = Mat::zeros(p, cells.len());
-    let mut within = vec![0.0; cells.len()];
-    for task in 0..cells.tasks().len() {
-        let mut index = rows_of(task);
+    let mut within = Mat::zeros(p, cells.len());
+    let mut bounds = Vec::with_capacity(blocks.len());
+    for (task, rows) in blocks.iter().enumerate() {
+        let mut start = 0;
+        let mut ends: Option<Bounds> = None;
         for cell in cells.of_task(task) {
-            let (own, rest) = index.split_at(cells.count(cell));
-            index = rest;
-            let sum = sum_panels(rows, own, &vec![0.0; p], |panel| {
-                panel.col_iter().fold(vec![0.0; p], |mut sum, sample| {
-                    sum.iter_mut()
-                        .zip(sample.iter())
-                        .for_each(|(sum, x)| *sum += x);
-                    sum
-                })
-            });
+            let own = start..start + cells.count(cell);
+            start = own.end;
+            let (sum, own_ends) = summed(rows, own.clone());
             let mean: Vec<f64> = sum.iter().map(|sum| sum / own.len() as f64).collect();
-            within[cell] = sum_panels(rows, own, &mean, |panel| vec![panel.squared_norm_l2()])[0];
-            means
-                .col_mut(cell)
-                .iter_mut()
-                .zip(&mean)
-                .for_each(|(to, from)| *to = *from);
+            fill(&mut within, cell, &squares(rows, own, &mean));
+            fill(&mut means, cell, &mean);
+            match &mut ends {
+                Some(ends) => ends.join(&own_ends),
+                None => ends = Some(own_ends),
+            }
         }
+        bounds.extend(ends);
     }
     Statistics {
         features: p,
         cells: cells.clone(),
         means,
         within,
+        bounds,
         second: Vec::new(),
         kept: Kept::default(),
     }
 }
 
+fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
+    let entries = to.col_mut(cell).iter_mut().zip(values);
+    entries.for_each(|(to, from)| *to = *from);
+}
+
 /// Samples in a panel that is only summed: small, so that even a small cell occupies all threads.
 const SUMMED: usize = 32;
 
-/// Sums a function of panels of samples: panels in parallel, their results added in order.
-fn sum_panels(
-    rows: Rows<'_>,
-    index: &[usize],
-    shift: &[f64],
-    of: impl Fn(MatRef<'_, f64>) -> Vec<f64> + Sync,
-) -> Vec<f64> {
+/// The sums and the bounds of the features of some samples.
+fn summed(rows: &RowBlock<'_>, samples: Range<usize>) -> (Vec<f64>, Bounds) {
     let p = rows.features();
-    let parts: Vec<Vec<f64>> = index
-        .par_chunks(SUMMED)
-        .map(|index| {
-            let mut panel = Mat::zeros(p, index.len());
-            rows.pack(index, 0..p, |_| shift, 1.0, panel.as_mut());
+    let parts = in_panels(rows, samples, &vec![0.0; p], |panel| {
+        let mut sum = vec![0.0; p];
+        let mut bounds = Bounds {
+            least: vec![f64::INFINITY; p],
+            most: vec![f64::NEG_INFINITY; p],
+        };
+        for sample in panel.col_iter() {
+            for (feature, &x) in sample.iter().enumerate() {
+                sum[feature] += x;
+                bounds.least[feature] = bounds.least[feature].min(x);
+                bounds.most[feature] = bounds.most[feature].max(x);
+            }
+        }
+        (sum, bounds)
+    });
+    let mut parts = parts.into_iter();
+    let nothing = || Bounds {
+        least: vec![0.0; p],
+        most: vec![0.0; p],
+    };
+    let mut total = parts.next().unwrap_or_else(|| (vec![0.0; p], nothing()));
+    for (sum, bounds) in parts {
+        let entries = total.0.iter_mut().zip(sum);
+        entries.for_each(|(total, x)| *total += x);
+        total.1.join(&bounds);
+    }
+    total
+}
+
+/// The sums of squares of the features of some samples about a mean.
+fn squares(rows: &RowBlock<'_>, samples: Range<usize>, mean: &[f64]) -> Vec<f64> {
+    let p = mean.len();
+    let parts = in_panels(rows, samples, mean, |panel| {
+        let mut sum = vec![0.0; p];
+        for sample in panel.col_iter() {
+            for (sum, x) in sum.iter_mut().zip(sample.iter()) {
+                *sum += x * x;
+            }
+        }
+        sum
+    });
+    parts.iter().fold(vec![0.0; p], |mut total, part| {
+        let entries = total.iter_mut().zip(part);
+        entries.for_each(|(total, x)| *total += x);
+        total
+    })
+}
+
+/// A function of panels of samples: panels in parallel, their results in order.
+fn in_panels<T: Send>(
+    rows: &RowBlock<'_>,
+    samples: Range<usize>,
+    shift: &[f64],
+    of: impl Fn(MatRef<'_, f64>) -> T + Sync,
+) -> Vec<T> {
+    let p = rows.features();
+    let starts: Vec<usize> = samples.clone().step_by(SUMMED).collect();
+    starts
+        .into_par_iter()
+        .map(|start| {
+            let own = start..(start + SUMMED).min(samples.end);
+            let mut panel = Mat::zeros(p, own.len());
+            rows.pack(own, 0..p, shift, 1.0, panel.as_mut());
             of(panel.as_ref())
         })
-        .collect();
-    let length = parts.first().map_or(1, Vec::len);
-    parts.iter().fold(vec![0.0; length], |mut sum, part| {
-        sum.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
-        sum
-    })
+        .collect()
 }
 
 pub(super) fn measure<'i>(rows: Rows<'i>, cells: &Cells, order: &[usize]) -> Statistics<'i> {
     let start = |task: usize| (0..task).map(|i| cells.samples(i)).sum::<usize>();
     let rows_of = |task: usize| &order[start(task)..start(task) + cells.samples(task)];
-    let mut statistics = first_order(rows, cells, rows_of);
-    for task in 0..cells.tasks().len() {
-        let second = statistics.second_of(task, RowBlock::borrowed(rows, rows_of(task)));
-        statistics.second.push(second);
-    }
-    statistics
+    let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, rows_of(task)));
+    Statistics::of_blocks(cells, rows.features(), blocks.collect())
 }

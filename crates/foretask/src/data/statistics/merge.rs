@@ -8,7 +8,7 @@ use std::sync::Arc;
 use faer::Mat;
 
 use super::measure::measure;
-use super::{Second, Statistics, distance, scatter_of_rows};
+use super::{Bounds, Second, Statistics, scatter_of_rows};
 use crate::data::cells::{Cells, Task, sort_names};
 use crate::data::rows::Rows;
 use crate::data::tasks::group;
@@ -65,6 +65,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
 
     let mut tasks = Vec::new();
     let (mut means, mut within, mut second) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bounds: Vec<Bounds> = Vec::new();
     for name in names {
         let parts: Vec<(&Statistics<'_>, usize)> = [&a, b]
             .into_iter()
@@ -81,7 +82,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         sort_names(&mut classes);
         let mut counts = Vec::new();
         for class in &classes {
-            let (mut count, mut mean, mut trace) = (0, vec![0.0; p], 0.0);
+            let (mut count, mut mean, mut squares) = (0, vec![0.0; p], vec![0.0; p]);
             for &(part, task) in &parts {
                 let Some(position) = part.cells.tasks()[task]
                     .classes
@@ -93,17 +94,23 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
                 let cell = part.cells.of_task(task).start + position;
                 let more = part.cells.count(cell);
                 let total = (count + more) as f64;
-                trace += part.within[cell]
-                    + count as f64 * more as f64 / total * distance(&part.means, cell, &mean);
-                mean.iter_mut()
-                    .zip(part.means.col(cell).iter())
-                    .for_each(|(mean, x)| *mean += more as f64 / total * (x - *mean));
+                let apart = count as f64 * more as f64 / total;
+                for feature in 0..p {
+                    let step = part.means[(feature, cell)] - mean[feature];
+                    squares[feature] += part.within[(feature, cell)] + apart * step * step;
+                    mean[feature] += more as f64 / total * step;
+                }
                 count += more;
             }
             counts.push(count);
             means.push(mean);
-            within.push(trace);
+            within.push(squares);
         }
+        let mut both = parts.iter().map(|&(part, task)| &part.bounds[task]);
+        bounds.extend(both.next().cloned().map(|mut first| {
+            both.for_each(|more| first.join(more));
+            first
+        }));
         let merged = Task {
             name,
             classes,
@@ -132,12 +139,13 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
             (None, None) => None,
         });
     }
-    let means = Mat::from_fn(p, means.len(), |feature, cell| means[cell][feature]);
+    let matrix = |of: Vec<Vec<f64>>| Mat::from_fn(p, of.len(), |feature, cell| of[cell][feature]);
     Statistics {
         features: p,
         cells: Cells::new(tasks),
-        means,
-        within,
+        means: matrix(means),
+        within: matrix(within),
+        bounds,
         second,
         kept: a.kept,
     }

@@ -1,7 +1,7 @@
 //! [`Statistics`]: all that training and theory need to know of the data, mergeable.
 //!
-//! Per cell r the count n_r, the mean x̄_r and the trace of the scatter about it, tr W_r; per task i
-//! either the scatter about the task mean,
+//! Per cell r the count n_r, the mean x̄_r and the sums of squares about it by feature, diag W_r; per task i
+//! the least and the largest value of each feature, and either the scatter about the task mean,
 //!
 //! ```text
 //! S_i = Σ_l (x_l - x̄_i)(x_l - x̄_i)ᵀ        (p x p)
@@ -26,6 +26,8 @@ mod bytes;
 mod measure;
 mod merge;
 mod rows;
+mod scale;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,6 +40,9 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 
 pub(crate) use rows::RowBlock;
+
+/// A spread below this share of the size of the values is rounding.
+pub(crate) const NO_SPREAD: f64 = 1e-14;
 
 /// Mergeable sufficient statistics of many tasks.
 ///
@@ -57,8 +62,10 @@ pub struct Statistics<'a> {
     cells: Cells,
     /// Cell means, p x C.
     means: Mat<f64>,
-    /// tr W_r.
-    within: Vec<f64>,
+    /// diag W_r, p x C.
+    within: Mat<f64>,
+    /// Bounds of each feature, by task.
+    bounds: Vec<Bounds>,
     second: Vec<Second<'a>>,
     kept: Kept,
 }
@@ -80,6 +87,32 @@ impl Kept {
     fn add(&mut self, other: &Self) {
         self.all |= other.all;
         self.tasks.extend(other.tasks.iter().cloned());
+    }
+}
+
+/// The least and the largest value of each feature in a task.
+#[derive(Clone, Debug, PartialEq)]
+struct Bounds {
+    least: Vec<f64>,
+    most: Vec<f64>,
+}
+
+impl Bounds {
+    /// The largest squared distance of a feature from `mean`.
+    fn farthest(&self, feature: usize, mean: f64) -> f64 {
+        let ends = [self.least[feature], self.most[feature]];
+        ends.map(|end| (end - mean).powi(2))
+            .into_iter()
+            .fold(0.0, f64::max)
+    }
+
+    fn join(&mut self, other: &Self) {
+        let pairs = |own: &mut [f64], other: &[f64], of: fn(f64, f64) -> f64| {
+            let both = own.iter_mut().zip(other);
+            both.for_each(|(own, other)| *own = of(*own, *other));
+        };
+        pairs(&mut self.least, &other.least, f64::min);
+        pairs(&mut self.most, &other.most, f64::max);
     }
 }
 
@@ -111,7 +144,8 @@ impl Statistics<'static> {
             features,
             cells: Cells::new(Vec::new()),
             means: Mat::zeros(features, 0),
-            within: Vec::new(),
+            within: Mat::zeros(features, 0),
+            bounds: Vec::new(),
             second: Vec::new(),
             kept: Kept::default(),
         }
@@ -161,8 +195,11 @@ impl<'a> Statistics<'a> {
     }
 
     /// tr W_r: the trace of the scatter of each cell about its own mean.
-    pub(crate) fn within_traces(&self) -> &[f64] {
-        &self.within
+    pub(crate) fn within_traces(&self) -> Vec<f64> {
+        self.within
+            .col_iter()
+            .map(|cell| cell.iter().sum())
+            .collect()
     }
 
     /// The mean of a task's rows.
@@ -179,46 +216,6 @@ impl<'a> Statistics<'a> {
         };
         dense::mirror(&mut scatter);
         scatter
-    }
-
-    /// The scale of each task, s_i = sqrt(Σ_j tr W_ij / ((n_i - m_i) p)), so that x / s_i has unit
-    /// average within-class variance per feature (`docs/2-the-theory.md#scale`).
-    ///
-    /// Where no class has spread (or none has two samples) the scatter about the task mean takes its
-    /// place; where that is zero too (all rows alike) the scale is 1.
-    pub(crate) fn scales(&self) -> Vec<f64> {
-        (0..self.cells.tasks().len())
-            .map(|task| {
-                let range = self.cells.of_task(task);
-                let weigh = |of: &dyn Fn(usize) -> f64| -> f64 {
-                    range
-                        .clone()
-                        .map(|cell| self.cells.count(cell) as f64 * of(cell))
-                        .sum()
-                };
-                let mean = self.task_mean(task);
-                let within: f64 = self.within[range.clone()].iter().sum();
-                let between = weigh(&|cell| distance(&self.means, cell, &mean));
-                // What rounding of the means alone would leave is no spread.
-                let size = weigh(&|cell| self.means.col(cell).squared_norm_l2());
-                let real = |trace: f64| trace > NO_SPREAD * NO_SPREAD * size;
-                let classes_freedom: usize = range
-                    .clone()
-                    .map(|cell| self.cells.count(cell).saturating_sub(1))
-                    .sum();
-                let (trace, freedom) = if classes_freedom > 0 && real(within) {
-                    (within, classes_freedom)
-                } else {
-                    (within + between, self.cells.samples(task) - 1)
-                };
-                let scale = (trace / (freedom as f64 * self.features as f64)).sqrt();
-                if real(trace) && scale > 0.0 && scale.is_finite() {
-                    scale
-                } else {
-                    1.0
-                }
-            })
-            .collect()
     }
 
     /// Whether every task can be trained on; statistics that are still being added to need not be.
@@ -249,6 +246,8 @@ impl<'a> Statistics<'a> {
         let mut without = self.first_order_of(self.cells.without(task), &left);
         without.second = self.second.clone();
         without.second.remove(task);
+        without.bounds = self.bounds.clone();
+        without.bounds.remove(task);
         without
     }
 
@@ -260,7 +259,10 @@ impl<'a> Statistics<'a> {
             means: Mat::from_fn(self.features, left.len(), |feature, cell| {
                 self.means[(feature, left[cell])]
             }),
-            within: left.iter().map(|&cell| self.within[cell]).collect(),
+            within: Mat::from_fn(self.features, left.len(), |feature, cell| {
+                self.within[(feature, left[cell])]
+            }),
+            bounds: Vec::new(),
             second: Vec::new(),
             kept: self.kept.clone(),
         }
@@ -272,9 +274,6 @@ impl<'a> From<&Statistics<'a>> for Statistics<'a> {
         statistics.clone()
     }
 }
-
-/// A spread below this share of the size of the values is rounding.
-pub(crate) const NO_SPREAD: f64 = 1e-14;
 
 fn distance(means: &Mat<f64>, cell: usize, from: &[f64]) -> f64 {
     means

@@ -3,15 +3,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
-use crate::data::rows::Rows;
+use crate::data::rows::{PANEL, Rows};
 
 /// Some rows of a table, in an order of their own; clones share the values.
 #[derive(Clone, Debug)]
 pub(crate) struct RowBlock<'a> {
     table: Table<'a>,
     index: Arc<[usize]>,
+    /// What each feature is multiplied by, if by anything.
+    columns: Option<Arc<[f64]>>,
+    /// What each of the rows is multiplied by, if by anything.
+    lengths: Option<Arc<[f64]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ impl<'a> RowBlock<'a> {
         Self {
             table: Table::Borrowed(rows),
             index: index.into(),
+            columns: None,
+            lengths: None,
         }
     }
 
@@ -43,7 +49,29 @@ impl<'a> RowBlock<'a> {
                 features,
             },
             index: (0..rows).collect(),
+            columns: None,
+            lengths: None,
         }
+    }
+
+    /// The same with every feature multiplied by a number of its own; nothing is copied.
+    pub(crate) fn with_columns(&self, columns: &Arc<[f64]>) -> Self {
+        Self {
+            columns: Some(columns.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The same with every row multiplied by a number of its own; nothing is copied.
+    pub(crate) fn with_lengths(&self, lengths: Vec<f64>) -> Self {
+        Self {
+            lengths: Some(lengths.into()),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn features(&self) -> usize {
+        self.table().features()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -51,7 +79,7 @@ impl<'a> RowBlock<'a> {
     }
 
     /// The table that the rows are in.
-    pub(crate) fn table(&self) -> Rows<'_> {
+    fn table(&self) -> Rows<'_> {
         match &self.table {
             Table::Borrowed(rows) => *rows,
             Table::Owned { values, features } => {
@@ -61,16 +89,15 @@ impl<'a> RowBlock<'a> {
         }
     }
 
-    /// Which rows of the table they are.
-    pub(crate) fn index(&self) -> &[usize] {
-        &self.index
-    }
-
     /// Some of the rows, by position.
     pub(crate) fn select(&self, samples: impl Iterator<Item = usize>) -> Self {
+        let samples: Vec<usize> = samples.collect();
+        let lengths = self.lengths.as_ref();
         Self {
             table: self.table.clone(),
-            index: samples.map(|sample| self.index[sample]).collect(),
+            index: samples.iter().map(|&sample| self.index[sample]).collect(),
+            columns: self.columns.clone(),
+            lengths: lengths.map(|own| samples.iter().map(|&sample| own[sample]).collect()),
         }
     }
 
@@ -83,8 +110,45 @@ impl<'a> RowBlock<'a> {
         scale: f64,
         panel: MatMut<'_, f64>,
     ) {
+        self.pack_each(samples, features, |_| shift, scale, panel);
+    }
+
+    /// The same with a shift for each sample, by position.
+    fn pack_each<'s>(
+        &self,
+        samples: Range<usize>,
+        features: Range<usize>,
+        shift: impl Fn(usize) -> &'s [f64] + Sync,
+        scale: f64,
+        mut panel: MatMut<'_, f64>,
+    ) {
+        let start = samples.start;
         let index = &self.index[samples];
-        self.table().pack(index, features, |_| shift, scale, panel);
+        if self.columns.is_none() && self.lengths.is_none() {
+            let shift = |sample: usize| shift(start + sample);
+            return self.table().pack(index, features, shift, scale, panel);
+        }
+        let zero = vec![0.0; self.features()];
+        let table = self.table();
+        table.pack(index, features.clone(), |_| &zero, 1.0, panel.as_mut());
+        for sample in 0..index.len() {
+            let length = self.lengths.as_ref().map_or(1.0, |own| own[start + sample]);
+            let shift = &shift(start + sample)[features.clone()];
+            let column = panel.as_mut().col_mut(sample).iter_mut();
+            match &self.columns {
+                Some(factors) => {
+                    let factors = &factors[features.clone()];
+                    for ((x, factor), shift) in column.zip(factors).zip(shift) {
+                        *x = (*x * length * factor - shift) * scale;
+                    }
+                }
+                None => {
+                    for (x, shift) in column.zip(shift) {
+                        *x = (*x * length - shift) * scale;
+                    }
+                }
+            }
+        }
     }
 
     /// Calls `each` with panels of (x - shift) * scale (features x samples), in order, and the first
@@ -95,12 +159,29 @@ impl<'a> RowBlock<'a> {
         scale: f64,
         each: impl FnMut(usize, MatRef<'_, f64>),
     ) {
-        self.table().for_panels(&self.index, |_| shift, scale, each);
+        self.for_panels_each(|_| shift, scale, each);
+    }
+
+    /// The same with a shift for each sample.
+    pub(crate) fn for_panels_each<'s>(
+        &self,
+        shift: impl Fn(usize) -> &'s [f64] + Sync,
+        scale: f64,
+        mut each: impl FnMut(usize, MatRef<'_, f64>),
+    ) {
+        let (n, p) = (self.len(), self.features());
+        let mut panel = Mat::zeros(p, PANEL.min(n));
+        for start in (0..n).step_by(PANEL) {
+            let end = (start + PANEL).min(n);
+            let mut part = panel.as_mut().subcols_mut(0, end - start);
+            self.pack_each(start..end, 0..p, &shift, scale, part.as_mut());
+            each(start, part.as_ref());
+        }
     }
 
     /// The values of all rows, one after the other.
     pub(crate) fn values(&self) -> Vec<f64> {
-        let features = self.table().features();
+        let features = self.features();
         let mut values = vec![0.0; self.len() * features];
         let columns = MatMut::from_column_major_slice_mut(&mut values, features, self.len());
         self.pack(
@@ -116,14 +197,20 @@ impl<'a> RowBlock<'a> {
     /// The same rows in a table of their own, unless they have one.
     pub(crate) fn to_owned(&self) -> RowBlock<'static> {
         match &self.table {
-            Table::Borrowed(rows) => RowBlock::owned(self.values(), rows.features()),
-            Table::Owned { values, features } => RowBlock {
-                table: Table::Owned {
-                    values: values.clone(),
-                    features: *features,
-                },
-                index: self.index.clone(),
-            },
+            Table::Owned { values, features }
+                if self.columns.is_none() && self.lengths.is_none() =>
+            {
+                RowBlock {
+                    table: Table::Owned {
+                        values: values.clone(),
+                        features: *features,
+                    },
+                    index: self.index.clone(),
+                    columns: None,
+                    lengths: None,
+                }
+            }
+            _ => RowBlock::owned(self.values(), self.features()),
         }
     }
 }
@@ -133,9 +220,10 @@ impl RowBlock<'static> {
     /// (`true`) or from the others. Values are added at the end, so that a stream copies each row once.
     pub(super) fn joined(self, other: &RowBlock<'_>, runs: &[(bool, Range<usize>)]) -> Self {
         let features = self.table().features();
+        let plain = self.columns.is_none() && self.lengths.is_none();
         let (mut values, index) = match self.table {
-            Table::Borrowed(_) => (Arc::new(self.values()), (0..self.len()).collect()),
-            Table::Owned { values, .. } => (values, self.index),
+            Table::Owned { values, .. } if plain => (values, self.index),
+            _ => (Arc::new(self.values()), (0..self.len()).collect()),
         };
         let offset = values.len().checked_div(features).unwrap_or(0);
         Arc::make_mut(&mut values).extend(other.values());
@@ -148,6 +236,8 @@ impl RowBlock<'static> {
         Self {
             index: runs.iter().flat_map(positions).collect(),
             table: Table::Owned { values, features },
+            columns: None,
+            lengths: None,
         }
     }
 }

@@ -1,0 +1,84 @@
+//! Statistics of rows that are seen through a map: features or rows multiplied by numbers of their own.
+
+use std::sync::Arc;
+
+use super::{Bounds, RowBlock, Second, Statistics};
+
+impl<'a> Statistics<'a> {
+    /// Σ over tasks of the squares of each feature about the task means, over their degrees of freedom.
+    pub(crate) fn pooled_variances(&self) -> Vec<f64> {
+        let cells = &self.cells;
+        let tasks = cells.tasks().len();
+        let freedom: usize = (0..tasks).map(|task| cells.samples(task) - 1).sum();
+        let mut squares = vec![0.0; self.features];
+        for task in 0..tasks {
+            let mean = self.task_mean(task);
+            for cell in cells.of_task(task) {
+                let n = cells.count(cell) as f64;
+                for (feature, sum) in squares.iter_mut().enumerate() {
+                    let apart = self.means[(feature, cell)] - mean[feature];
+                    *sum += self.within[(feature, cell)] + n * apart * apart;
+                }
+            }
+        }
+        squares
+            .iter()
+            .map(|sum| sum / freedom.max(1) as f64)
+            .collect()
+    }
+
+    /// The largest squared distance of each feature from its task's mean.
+    pub(crate) fn farthest(&self) -> Vec<f64> {
+        let mut farthest = vec![0.0_f64; self.features];
+        for (task, bounds) in self.bounds.iter().enumerate() {
+            for (feature, mean) in self.task_mean(task).into_iter().enumerate() {
+                farthest[feature] = farthest[feature].max(bounds.farthest(feature, mean));
+            }
+        }
+        farthest
+    }
+
+    /// The same for features multiplied by a number each; exact, and no row is needed.
+    pub(crate) fn with_columns(&self, factors: &Arc<[f64]>) -> Self {
+        let mut viewed = self.clone();
+        for cell in 0..self.cells.len() {
+            for (feature, factor) in factors.iter().enumerate() {
+                viewed.means[(feature, cell)] *= factor;
+                viewed.within[(feature, cell)] *= factor * factor;
+            }
+        }
+        for Bounds { least, most } in &mut viewed.bounds {
+            for (feature, factor) in factors.iter().enumerate() {
+                least[feature] *= factor;
+                most[feature] *= factor;
+            }
+        }
+        for second in &mut viewed.second {
+            *second = match second {
+                Second::Rows(rows) => Second::Rows(rows.with_columns(factors)),
+                Second::Scatter { scatter, rows } => {
+                    let mut scaled = faer::Mat::clone(scatter);
+                    for j in 0..scaled.ncols() {
+                        let column = scaled.col_mut(j).iter_mut().zip(factors.iter());
+                        column.for_each(|(x, factor)| *x *= factor * factors[j]);
+                    }
+                    Second::Scatter {
+                        scatter: Arc::new(scaled),
+                        rows: rows.as_ref().map(|rows| rows.with_columns(factors)),
+                    }
+                }
+            };
+        }
+        viewed
+    }
+
+    /// The rows of every task, if they are all at hand.
+    pub(crate) fn all_rows(&self) -> Option<Vec<&RowBlock<'a>>> {
+        self.second.iter().map(Second::rows).collect()
+    }
+
+    /// The statistics of other rows in the place of these.
+    pub(crate) fn with_rows(&self, features: usize, rows: Vec<RowBlock<'a>>) -> Self {
+        Self::of_blocks(&self.cells, features, rows)
+    }
+}

@@ -1,0 +1,108 @@
+//! [`Scores`]: functions of the raw features.
+
+use faer::{Accum, Mat, MatRef};
+
+use crate::numerics::dense;
+use crate::views::Kernel;
+
+/// d scores of a row: weightsᵀ x + intercept, and what views that are not linear add.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scores {
+    /// p x d.
+    pub(crate) weights: Mat<f64>,
+    /// One per score.
+    pub(crate) intercept: Vec<f64>,
+    pub(crate) terms: Vec<Term>,
+}
+
+/// What a view that is not linear adds to the scores of a row x.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// weightsᵀ x/|x|; a row without length adds nothing.
+    Cosine {
+        /// p x d.
+        weights: Mat<f64>,
+    },
+    /// weightsᵀ k(z) with z = columns · x - centre.
+    Rbf {
+        /// What each feature is multiplied by.
+        columns: Vec<f64>,
+        /// What is subtracted then.
+        centre: Vec<f64>,
+        /// k, of L landmarks.
+        kernel: Kernel,
+        /// L x d.
+        weights: Mat<f64>,
+    },
+}
+
+impl Scores {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.weights += other.weights;
+        let both = self.intercept.iter_mut().zip(other.intercept);
+        both.for_each(|(own, more)| *own += more);
+        self.terms.extend(other.terms);
+    }
+}
+
+/// A row shorter than this has no direction.
+const NO_LENGTH: f64 = 1e-12;
+
+impl Term {
+    /// Adds to the scores (n x d) of rows, one a column (p x n).
+    pub(crate) fn add_to(&self, mut scores: faer::MatMut<'_, f64>, rows: MatRef<'_, f64>) {
+        match self {
+            Self::Cosine { weights } => {
+                let mut unit = rows.to_owned();
+                unit.col_iter_mut().for_each(|row| {
+                    let length = row.norm_l2().max(NO_LENGTH);
+                    row.iter_mut().for_each(|x| *x /= length);
+                });
+                dense::product(
+                    scores.as_mut(),
+                    Accum::Add,
+                    unit.transpose(),
+                    weights.as_ref(),
+                    1.0,
+                );
+            }
+            Self::Rbf {
+                columns,
+                centre,
+                kernel,
+                weights,
+            } => {
+                let z = Mat::from_fn(rows.nrows(), rows.ncols(), |i, l| {
+                    rows[(i, l)] * columns[i] - centre[i]
+                });
+                let values = kernel.values(z.as_ref());
+                dense::product(
+                    scores.as_mut(),
+                    Accum::Add,
+                    values.as_ref(),
+                    weights.as_ref(),
+                    1.0,
+                );
+            }
+        }
+    }
+}
+
+/// From weights on centred and scaled features and scores at the mean to weights on raw features and
+/// scores at the origin.
+pub(crate) fn to_raw(
+    mut weights: Mat<f64>,
+    mut bias: Vec<f64>,
+    mean: &[f64],
+    scale: f64,
+) -> (Mat<f64>, Vec<f64>) {
+    for (j, bias) in bias.iter_mut().enumerate() {
+        let mut at_mean = 0.0;
+        for (feature, mean) in mean.iter().enumerate() {
+            weights[(feature, j)] /= scale;
+            at_mean += weights[(feature, j)] * mean;
+        }
+        *bias -= at_mean;
+    }
+    (weights, bias)
+}

@@ -1,0 +1,228 @@
+//! How many independent errors a leave-one-out sum of squares holds
+//! (`docs/4-when-to-trust-a-forecast.md#effective-number`).
+//!
+//! Q = I - 11ᵀ/n - Z R Zᵀ/(kp) makes residuals of labels; its diagonal is G, and leave-one-out errors are
+//! D Q y with D = diag(1/G). For labels of independent signs their squares have a sum of mean tr M and variance
+//! near 2 tr M², M = D Q² D, as a sum of
+//!
+//! ```text
+//! ν = (tr M)²/tr M²
+//! ```
+//!
+//! independent squares would. Near interpolation ν is small: all errors depend on a few residual directions,
+//! and shrink together by luck.
+//!
+//! Up to [`EXPLICIT_ROWS`] rows Q is formed, beyond both traces come from [`PROBES`] vectors of signs, and beyond
+//! [`PROBED_ROWS`] ν is tr Q, which it comes near to where rows outnumber what is fitted.
+//! Time n² r + n³ per coupling, or 8 n r times the probes.
+
+use faer::{Accum, Mat, MatRef};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::block_tridiagonal::Shifted;
+use crate::numerics::dense;
+
+/// Up to here Q is formed.
+const EXPLICIT_ROWS: usize = 128;
+/// Vectors of signs.
+const PROBES: usize = 16;
+/// Up to here ν is estimated.
+pub(super) const PROBED_ROWS: usize = 2000;
+/// G below this is taken for this.
+const LEAST_LEFT: f64 = 1e-10;
+
+/// The samples of a target at one γ.
+pub(super) struct Residuals {
+    /// Z̃ᵀ and F Z̃ᵀ, r x n.
+    z: Mat<f64>,
+    fz: Mat<f64>,
+    g: f64,
+    form: Form,
+}
+
+enum Form {
+    /// I - 11ᵀ/n - g Z̃ F Z̃ᵀ.
+    Explicit(Mat<f64>),
+    /// Signs, n x probes.
+    Probed(Mat<f64>),
+}
+
+impl Residuals {
+    pub(super) fn new(z: Mat<f64>, fz: Mat<f64>, g: f64) -> Self {
+        let n = z.ncols();
+        let form = if n <= EXPLICIT_ROWS {
+            let mut q = Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
+            dense::product(q.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -g);
+            Form::Explicit(q)
+        } else {
+            Form::Probed(signs(&z))
+        };
+        Self { z, fz, g, form }
+    }
+
+    /// ν at one coupling, given G; with λ > 0 also the factor of I + λT and Qᵀ F Z̃ᵀ.
+    pub(super) fn effective_errors(
+        &self,
+        left: &[f64],
+        shared: Option<(&Shifted, &Mat<f64>)>,
+    ) -> f64 {
+        let d: Vec<f64> = left.iter().map(|g| 1.0 / g.max(LEAST_LEFT)).collect();
+        let n = d.len();
+        let (trace, square) = match &self.form {
+            Form::Explicit(alone) => {
+                let mut q = alone.clone();
+                if let Some((shifted, rotated)) = shared {
+                    let mut solved = rotated.clone();
+                    shifted.forward(solved.as_mut());
+                    let solved = solved.as_ref();
+                    dense::product(
+                        q.as_mut(),
+                        Accum::Add,
+                        solved.transpose(),
+                        solved,
+                        -shifted.lambda,
+                    );
+                }
+                for j in 0..n {
+                    let column = q.col_mut(j).iter_mut().zip(&d);
+                    column.for_each(|(q, d)| *q *= d);
+                }
+                let m = dense::times(q.as_ref(), q.transpose());
+                ((0..n).map(|i| m[(i, i)]).sum(), m.squared_norm_l2())
+            }
+            Form::Probed(signs) => {
+                let scaled = |v: &Mat<f64>| Mat::from_fn(n, v.ncols(), |i, j| d[i] * v[(i, j)]);
+                let once = self.apply(&scaled(signs), shared);
+                let twice = scaled(&self.apply(&once, shared));
+                (
+                    once.squared_norm_l2() / PROBES as f64,
+                    twice.squared_norm_l2() / PROBES as f64,
+                )
+            }
+        };
+        if square > 0.0 {
+            (trace * trace / square).clamp(1.0, n as f64)
+        } else {
+            1.0
+        }
+    }
+
+    /// Q v.
+    fn apply(&self, v: &Mat<f64>, shared: Option<(&Shifted, &Mat<f64>)>) -> Mat<f64> {
+        let n = v.nrows() as f64;
+        let means: Vec<f64> = v.col_iter().map(|v| v.iter().sum::<f64>() / n).collect();
+        let mut result = Mat::from_fn(v.nrows(), v.ncols(), |i, j| v[(i, j)] - means[j]);
+        let mut subtract = |left: MatRef<'_, f64>, right: &Mat<f64>, factor: f64| {
+            dense::product(
+                result.as_mut(),
+                Accum::Add,
+                left.transpose(),
+                right.as_ref(),
+                -factor,
+            );
+        };
+        subtract(
+            self.z.as_ref(),
+            &dense::times(self.fz.as_ref(), v.as_ref()),
+            self.g,
+        );
+        if let Some((shifted, rotated)) = shared {
+            let mut inner = dense::times(rotated.as_ref(), v.as_ref());
+            shifted.solve(inner.as_mut());
+            subtract(rotated.as_ref(), &inner, shifted.lambda);
+        }
+        result
+    }
+}
+
+/// A sign for each sample and probe. Samples take them in the order of their lengths, so that the order of rows,
+/// units and rotations of the features change nothing.
+fn signs(z: &Mat<f64>) -> Mat<f64> {
+    let lengths: Vec<f64> = z.col_iter().map(|z| z.squared_norm_l2()).collect();
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by(|&a, &b| lengths[a].total_cmp(&lengths[b]));
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let mut signs = Mat::zeros(lengths.len(), PROBES);
+    for sample in order {
+        for probe in 0..PROBES {
+            signs[(sample, probe)] = if random.random::<bool>() { 1.0 } else { -1.0 };
+        }
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_distr::{Distribution, StandardNormal};
+
+    fn drawn(rows: usize, columns: usize) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(3);
+        Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut random))
+    }
+
+    /// The target alone: R = g F, F = (I + g Z̃ᵀZ̃)⁻¹.
+    fn alone(rows: usize, features: usize, g: f64) -> (Residuals, Vec<f64>) {
+        let z = drawn(features, rows);
+        let mut inverse = Mat::<f64>::identity(features, features);
+        dense::product(inverse.as_mut(), Accum::Add, z.as_ref(), z.transpose(), g);
+        let fz = dense::solve_general(inverse.as_ref(), z.as_ref());
+        let left = (0..rows)
+            .map(|l| {
+                let form: f64 = z
+                    .col(l)
+                    .iter()
+                    .zip(fz.col(l).iter())
+                    .map(|(a, b)| a * b)
+                    .sum();
+                1.0 - g * form - 1.0 / rows as f64
+            })
+            .collect();
+        (Residuals::new(z, fz, g), left)
+    }
+
+    #[test]
+    fn nothing_fitted_leaves_all_errors_but_the_mean() {
+        let (residuals, left) = alone(40, 3, 1e-12);
+        assert!((residuals.effective_errors(&left, None) - 39.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn interpolation_leaves_few() {
+        let few = |features: usize| {
+            let (residuals, left) = alone(60, features, 1e4);
+            residuals.effective_errors(&left, None)
+        };
+        // The rows less what 50 features take: 60 - 1 - 50.
+        assert!((few(50) - 9.0).abs() < 3.0, "{}", few(50));
+        assert!(few(50) < few(20));
+    }
+
+    #[test]
+    fn probes_come_near_to_the_traces() {
+        for g in [0.01, 1.0, 100.0] {
+            let (probed, left) = alone(EXPLICIT_ROWS + 60, 100, g);
+            let n = left.len();
+            let mut q = Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
+            dense::product(
+                q.as_mut(),
+                Accum::Add,
+                probed.z.transpose(),
+                probed.fz.as_ref(),
+                -g,
+            );
+            let explicit = Residuals {
+                form: Form::Explicit(q),
+                z: probed.z.clone(),
+                fz: probed.fz.clone(),
+                g,
+            };
+            let (near, exact) = (
+                probed.effective_errors(&left, None),
+                explicit.effective_errors(&left, None),
+            );
+            assert!((near / exact - 1.0).abs() < 0.15, "{near} {exact}");
+        }
+    }
+}
