@@ -94,12 +94,11 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
 def _views(views: Any) -> str:
     if isinstance(views, str):
         return views
-    listed = list(views) if isinstance(views, Iterable) else [None]
+    listed: list[Any] = list(views) if isinstance(views, Iterable) else [None]
     if all(isinstance(view, str) for view in listed):
         return ",".join(listed)
     raise ValueError(
-        "views must be 'auto', 'linear', or some of 'raw', 'standard', 'cosine', 'rbf'; "
-        f"got {views!r}"
+        f"views must be 'auto', 'linear', or some of 'raw', 'standard', 'cosine', 'rbf'; got {views!r}"
     )
 
 

@@ -229,8 +229,10 @@ class Study:
             names = self._names_of(name)
             answers[name] = [
                 # Of the others the threshold is not known.
-                Compared(*one, own if i == 0 else self._told(raw, name, names, None))
-                for i, (*one, raw) in enumerate(rules)
+                Compared(
+                    title, rule, labels, views, own if i == 0 else self._told(raw, name, names, None)
+                )
+                for i, (title, rule, labels, views, raw) in enumerate(rules)
             ]
         return self._by_target(answers)
 

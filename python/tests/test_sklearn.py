@@ -119,12 +119,41 @@ def test_coefficients_make_the_decision(three_classes, two_tasks, rule):
         np.testing.assert_allclose(made.reshape(decision.shape), decision, rtol=1e-9, atol=1e-9)
 
 
-def test_voting_pairs_have_no_coefficients(three_classes):
+def test_voting_pairs_and_kernels_have_no_coefficients(three_classes):
     X, y, task = three_classes
-    model = MultiTaskClassifier(target="webcam", rule="one-vs-one").fit(X, y, task)
-    assert not hasattr(model, "coef_")
-    with pytest.raises(AttributeError, match="not linear"):
-        _ = model.coef_
+    for settings in ({"rule": "one-vs-one"}, {}, {"views": ["raw", "cosine"]}):
+        model = MultiTaskClassifier(target="webcam", **settings).fit(X, y, task)
+        assert not hasattr(model, "coef_")
+        with pytest.raises(AttributeError, match="not linear"):
+            _ = model.coef_
+
+
+def test_linear_views_have_coefficients(three_classes, two_tasks):
+    for X, y, task in (three_classes, two_tasks):
+        model = MultiTaskClassifier(target="webcam", views="linear").fit(X, y, task)
+        decision = model.decision_function(X)
+        made = (X @ model.coef_.T + model.intercept_).reshape(decision.shape)
+        np.testing.assert_allclose(made, decision, rtol=1e-9, atol=1e-9)
+        assert set(model.views_) == {"raw", "standard"}
+        assert sum(model.views_.values()) == pytest.approx(1.0)
+        assert sum(model.weights_.values()) == pytest.approx(1.0)
+        assert {coupling.view for coupling in model.coupling_} <= {"raw", "standard"}
+
+
+def test_units_of_the_features_hardly_matter(two_tasks):
+    X, y, task = two_tasks
+    units = 10.0 ** np.random.default_rng(0).uniform(-2, 2, X.shape[1])
+    standard = MultiTaskClassifier(target="webcam", views="standard")
+    expected = standard.fit(X, y, task).decision_function(X)
+    made = standard.fit(X * units, y, task).decision_function(X * units)
+    np.testing.assert_allclose(made, expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("views", ["sphere", "raw;rbf", 3, [], ["raw", 1]])
+def test_unknown_views_are_refused(two_tasks, views):
+    X, y, task = two_tasks
+    with pytest.raises(ValueError, match="raw"):
+        MultiTaskClassifier(target="webcam", views=views).fit(X, y, task)
 
 
 def test_the_same_bits_whatever_the_layout_and_the_time():
@@ -133,7 +162,8 @@ def test_the_same_bits_whatever_the_layout_and_the_time():
     rows = MultiTaskClassifier().fit(np.ascontiguousarray(X), y)
     again = MultiTaskClassifier().fit(np.ascontiguousarray(X), y)
     columns = MultiTaskClassifier().fit(np.asfortranarray(X), y)
-    np.testing.assert_array_equal(rows.coef_, again.coef_)
-    np.testing.assert_array_equal(rows.coef_, columns.coef_)
+    expected = rows.decision_function(X)
+    np.testing.assert_array_equal(again.decision_function(X), expected)
+    np.testing.assert_array_equal(columns.decision_function(X), expected)
     strided = MultiTaskClassifier().fit(np.repeat(X, 2, axis=1)[:, ::2], y)
-    np.testing.assert_array_equal(rows.coef_, strided.coef_)
+    np.testing.assert_array_equal(strided.decision_function(X), expected)

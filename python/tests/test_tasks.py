@@ -111,7 +111,7 @@ def test_sparse_rows(two_tasks):
     direct = MultiTaskClassifier(target="webcam").fit(X, y, task)
     for form in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
         model = MultiTaskClassifier(target="webcam").fit(form(X), y, task)
-        np.testing.assert_array_equal(model.coef_, direct.coef_)
+        np.testing.assert_array_equal(model.decision_function(X), direct.decision_function(X))
         np.testing.assert_array_equal(model.predict(form(X)), direct.predict(X))
 
 
@@ -120,7 +120,8 @@ def test_single_precision_is_read_as_it_is(two_tasks):
     single = X.astype(np.float32)
     model = MultiTaskClassifier(target="webcam").fit(single, y, task)
     double = MultiTaskClassifier(target="webcam").fit(single.astype(np.float64), y, task)
-    np.testing.assert_allclose(model.coef_, double.coef_, rtol=1e-9, atol=1e-12)
+    made, expected = (one.decision_function(X) for one in (model, double))
+    np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_weights_are_repetitions(two_tasks):
@@ -131,7 +132,8 @@ def test_weights_are_repetitions(two_tasks):
     repeated = MultiTaskClassifier().fit(X[rows], y[rows], task[rows])
     assert weighted.forecast_["webcam"].error == repeated.forecast_["webcam"].error
     for name in weighted.targets_:
-        np.testing.assert_array_equal(weighted.coef_[name], repeated.coef_[name])
+        made, expected = (one.decision_function(X, task=name) for one in (weighted, repeated))
+        np.testing.assert_array_equal(made, expected)
     with pytest.raises(ValueError, match="whole numbers"):
         MultiTaskClassifier().fit(X, y, task, sample_weight=np.full(len(y), 0.5))
     with pytest.raises(ValueError, match="whole numbers"):
@@ -145,7 +147,8 @@ def test_domains_as_skada_numbers_them(two_tasks):
     model = MultiTaskClassifier().fit(X, codes, sample_domain=domain)
     direct = MultiTaskClassifier(target="webcam").fit(X, codes, task)
     assert list(model.targets_) == [2]
-    np.testing.assert_array_equal(model.coef_, direct.coef_)
+    made = model.decision_function(X, sample_domain=np.full(len(X), -2))
+    np.testing.assert_array_equal(made, direct.decision_function(X))
     np.testing.assert_array_equal(
         model.predict(X[domain < 0], sample_domain=domain[domain < 0]),
         direct.predict(X[domain < 0]),
@@ -189,4 +192,5 @@ def test_labels_keep_their_type(two_tasks, labels):
     model = MultiTaskClassifier(target="webcam").fit(X, typed, task)
     named = MultiTaskClassifier(target="webcam").fit(X, y, task)
     assert list(model.classes_) == list(labels)
-    np.testing.assert_allclose(model.coef_, named.coef_, rtol=1e-9, atol=1e-12)
+    made, expected = (one.decision_function(X) for one in (model, named))
+    np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-12)

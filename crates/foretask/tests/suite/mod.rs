@@ -15,6 +15,7 @@ mod false_alarm_rates;
 mod forecasts;
 mod from_statistics;
 mod general_theory;
+mod golden_default;
 mod golden_theory;
 mod golden_training;
 mod invariants;
