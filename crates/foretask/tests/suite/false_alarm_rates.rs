@@ -8,7 +8,7 @@ use super::common;
 
 use common::drawn::{Data, settings};
 use foretask::numerics::normal::tail;
-use foretask::{Evidence, FalseAlarm, Labels, Model, Settings, Study, Tail};
+use foretask::{Evidence, FalseAlarm, Labels, Model, Settings, Study, Tail, Views};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -112,6 +112,8 @@ impl Setting {
                 rate: self.rate,
                 tail: Tail::Auto,
             }),
+            // The law of the scores is known where they are linear.
+            views: Views::linear(),
             ..settings(Labels::Auto)
         }
     }

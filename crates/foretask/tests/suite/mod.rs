@@ -33,3 +33,4 @@ mod rule_simulation;
 mod simulation;
 mod statistics;
 mod theory_invariants;
+mod views;
