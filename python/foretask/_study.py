@@ -229,9 +229,7 @@ class Study:
             names = self._names_of(name)
             answers[name] = [
                 # Of the others the threshold is not known.
-                Compared(
-                    title, rule, labels, views, own if i == 0 else self._told(raw, name, names, None)
-                )
+                Compared(title, rule, labels, views, own if i == 0 else self._told(raw, name, names, None))
                 for i, (title, rule, labels, views, raw) in enumerate(rules)
             ]
         return self._by_target(answers)
