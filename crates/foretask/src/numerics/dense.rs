@@ -201,6 +201,29 @@ pub(crate) fn solve_general(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> 
     a.partial_piv_lu().solve(b)
 }
 
+/// x ← a⁻¹ x for a definite matrix of few rows, which is overwritten: asks for no memory, since there may be as many
+/// systems as samples.
+pub(crate) fn solve_few(a: &mut [f64], x: &mut [f64]) {
+    let n = x.len();
+    for j in 0..n {
+        let before: f64 = (0..j).map(|k| a[j * n + k].powi(2)).sum();
+        // Rounding may take a pivot that is nearly zero below it.
+        let least = f64::EPSILON * a[j * n + j].abs() + f64::MIN_POSITIVE;
+        let pivot = (a[j * n + j] - before).max(least).sqrt();
+        a[j * n + j] = pivot;
+        for i in j + 1..n {
+            let before: f64 = (0..j).map(|k| a[i * n + k] * a[j * n + k]).sum();
+            a[i * n + j] = (a[i * n + j] - before) / pivot;
+        }
+        let before: f64 = (0..j).map(|k| a[j * n + k] * x[k]).sum();
+        x[j] = (x[j] - before) / pivot;
+    }
+    for j in (0..n).rev() {
+        let after: f64 = (j + 1..n).map(|k| a[k * n + j] * x[k]).sum();
+        x[j] = (x[j] - after) / a[j * n + j];
+    }
+}
+
 /// The Cholesky factor of a small symmetric matrix given by its lower triangle, if definite.
 pub(crate) fn small_cholesky(a: MatRef<'_, f64>) -> Option<faer::linalg::solvers::Llt<f64>> {
     a.llt(Side::Lower).ok()
@@ -221,3 +244,28 @@ pub(crate) fn trace_of_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> f64 {
 /// With F = (I + γ B)⁻¹, (I - F)/γ gives F B without a product of its own, but loses weight/γ units in the
 /// last place of what it is added to with a weight; beyond this ratio F B is multiplied out or solved for.
 pub(crate) const CANCELLATION: f64 = 1e3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_equations_are_solved_as_any_others() {
+        for n in 1..8 {
+            let root = Mat::from_fn(n, n, |i, j| ((3 * i + 5 * j + 1) as f64).sin());
+            let mut definite = times(root.as_ref(), root.transpose());
+            (0..n).for_each(|i| definite[(i, i)] += 0.1);
+            let right = Mat::from_fn(n, 1, |i, _| (i as f64).cos());
+            let expected = solve_general(definite.as_ref(), right.as_ref());
+            let mut a: Vec<f64> = definite
+                .col_iter()
+                .flat_map(|c| c.iter().copied())
+                .collect();
+            let mut x: Vec<f64> = right.col(0).iter().copied().collect();
+            solve_few(&mut a, &mut x);
+            for (i, x) in x.iter().enumerate() {
+                assert!((x - expected[(i, 0)]).abs() < 1e-11, "{n} {i}");
+            }
+        }
+    }
+}

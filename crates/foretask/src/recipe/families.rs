@@ -325,29 +325,46 @@ impl<'a> Samples<'a> {
         let slopes = dense::times(inverse.as_ref(), right.as_ref());
 
         let mut predictions = Mat::zeros(self.class.len(), m);
+        // Of one sample, row after row: there may be many samples, each with a small system.
+        let size = q.min(m);
+        let (mut d, mut half) = (vec![0.0; m * q], vec![0.0; m * q]);
+        let (mut left, mut right) = (vec![0.0; size * size], vec![0.0; size]);
+        let mut residual = vec![0.0; m];
         for l in 0..self.class.len() {
-            let d = Mat::from_fn(m, q, |c, a| by_task[used[a]][(l, c)]);
-            let residual = Mat::from_fn(m, 1, |c, _| {
-                self.labels[(l, c)] - (0..q).map(|a| d[(c, a)] * slopes[(a, 0)]).sum::<f64>()
-            });
-            // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e: whichever system is smaller.
-            let without = if q < m {
-                let left = Mat::from_fn(q, q, |a, b| {
-                    normal[(a, b)] - (0..m).map(|c| d[(c, a)] * d[(c, b)]).sum::<f64>()
-                });
-                let right = dense::times(d.transpose(), residual.as_ref());
-                let step = dense::solve_general(left.as_ref(), right.as_ref());
-                &residual + dense::times(d.as_ref(), step.as_ref())
-            } else {
-                let half = dense::times(d.as_ref(), inverse.as_ref());
-                let left = Mat::from_fn(m, m, |i, j| {
-                    let reached: f64 = (0..q).map(|a| half[(i, a)] * d[(j, a)]).sum();
-                    f64::from(u8::from(i == j)) - reached
-                });
-                dense::solve_general(left.as_ref(), residual.as_ref())
-            };
             for c in 0..m {
-                predictions[(l, c)] = self.labels[(l, c)] - without[(c, 0)];
+                let row = &mut d[c * q..(c + 1) * q];
+                let used = used.iter().enumerate();
+                used.for_each(|(a, &task)| row[a] = by_task[task][(l, c)]);
+                let fitted: f64 = (0..q).map(|a| row[a] * slopes[(a, 0)]).sum();
+                residual[c] = self.labels[(l, c)] - fitted;
+            }
+            // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e: whichever system is smaller.
+            if q < m {
+                for a in 0..q {
+                    for b in 0..q {
+                        let own: f64 = (0..m).map(|c| d[c * q + a] * d[c * q + b]).sum();
+                        left[a * q + b] = normal[(a, b)] - own;
+                    }
+                    right[a] = (0..m).map(|c| d[c * q + a] * residual[c]).sum();
+                }
+                dense::solve_few(&mut left, &mut right);
+                for c in 0..m {
+                    residual[c] += (0..q).map(|a| d[c * q + a] * right[a]).sum::<f64>();
+                }
+            } else {
+                for i in 0..m {
+                    for a in 0..q {
+                        half[i * q + a] = (0..q).map(|b| d[i * q + b] * inverse[(b, a)]).sum();
+                    }
+                    for j in 0..m {
+                        let reached: f64 = (0..q).map(|a| half[i * q + a] * d[j * q + a]).sum();
+                        left[i * m + j] = f64::from(u8::from(i == j)) - reached;
+                    }
+                }
+                dense::solve_few(&mut left, &mut residual);
+            }
+            for c in 0..m {
+                predictions[(l, c)] = self.labels[(l, c)] - residual[c];
             }
         }
         let mut slope_of = vec![0.0; tasks];

@@ -26,7 +26,7 @@ use crate::numerics::dense;
 /// Up to here Q is formed.
 const EXPLICIT_ROWS: usize = 128;
 /// Vectors of signs.
-const PROBES: usize = 16;
+const PROBES: usize = 8;
 /// Up to here ν is estimated.
 pub(super) const PROBED_ROWS: usize = 2000;
 /// G below this is taken for this.
