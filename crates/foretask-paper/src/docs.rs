@@ -46,7 +46,7 @@ cargo run --release -p foretask-paper -- all --data DIR --out paper-out
 cargo run --release -p foretask-paper -- docs --from paper-out --to docs
 ```
 
-`all` takes about a quarter of an hour on two cores. It writes for each experiment the numbers (`NAME.json`)
+`all` takes about 25 minutes on two cores. It writes for each experiment the numbers (`NAME.json`)
 and a picture in the paper's layout (`NAME.svg`), and one page with the paper's beside ours (`index.html`);
 `docs` makes these documents of them. DIR is the folder with the data files that `list` names; without
 `--data` it is `$FORETASK_DATA`, or `data`. Parts whose file is not there are skipped, and said to be.
