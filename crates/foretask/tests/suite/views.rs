@@ -250,12 +250,15 @@ fn with_one_label_per_class_sources_decide() {
     let (mut default, mut classical) = (0.0, 0.0);
     let draws = 30;
     for seed in 0..draws {
-        let sources: [(&str, &[usize], &dyn Fn(usize, usize) -> f64); 3] = [
-            ("a", &[25, 25], &mean),
-            ("b", &[30, 20], &mean),
-            ("target", &[1, 1], &mean),
-        ];
-        let data = Data::new(15, &sources, 50 + seed);
+        let data = Data::new(
+            15,
+            &[
+                ("a", &[25, 25], &mean),
+                ("b", &[30, 20], &mean),
+                ("target", &[1, 1], &mean),
+            ],
+            50 + seed,
+        );
         let test = Data::new(15, &[("target", &[300, 300], &mean)], 5000 + seed);
         let tasks = data.tasks();
         let error = |labels| {
