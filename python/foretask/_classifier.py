@@ -345,7 +345,7 @@ default="auto"
 
     @property
     def views_(self) -> Any:
-        """Weight of each view of the features in the average, empty where there is no average."""
+        """Weight of each view of the features in the average; where there is none, the view that is seen."""
         return self._each(lambda model: dict(json.loads(model.rule)["views"]))
 
     @property

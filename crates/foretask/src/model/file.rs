@@ -12,7 +12,7 @@ use super::{Description, Model, Scores, Term};
 use crate::decision::{Decision, Form, Quadratic, Ties};
 use crate::error::{Error, Result};
 use crate::tensors::{self, Table, Tables};
-use crate::views::Kernel;
+use crate::views::{Kernel, View};
 
 impl Model {
     /// The model as bytes (safetensors).
@@ -264,6 +264,15 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         _ => return Err("its decision does not fit its classes".into()),
     };
     let terms = terms(&tables, features, d)?;
+    let has = |view: View| match view {
+        View::Raw | View::Standard => true,
+        View::Cosine => terms.iter().any(|t| matches!(t, Term::Cosine { .. })),
+        View::Rbf => terms.iter().any(|t| matches!(t, Term::Rbf { .. })),
+    };
+    let mut seen = description.rule.views.iter();
+    if let Some((view, _)) = seen.find(|(view, weight)| *weight > 0.0 && !has(*view)) {
+        return Err(format!("it has lost what the view '{view}' adds"));
+    }
     Ok(Model {
         description,
         scores: Scores {

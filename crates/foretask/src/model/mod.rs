@@ -1,8 +1,9 @@
 //! [`Model`]: a trained decision for one task.
 //!
 //! All candidates and label scores of linear views have been folded into one weight vector per score, so that a
-//! model is p x d numbers, and as many again for each view that is not linear: d = 1 for two classes (large for the first, as with labels ±1), d = m for more; one per
-//! pair of classes where pairs vote, and the rank of the responses where the rule is quadratic.
+//! model is p x d numbers, as many again for cosine, and for rbf its landmarks with d numbers each: d = 1 for two
+//! classes (large for the first, as with labels ±1), d = m for more; one per pair of classes where pairs vote, and the
+//! rank of the responses where the rule is quadratic.
 //! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
 //! which takes the final name only when it is whole and on the disk.
 

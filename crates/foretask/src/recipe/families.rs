@@ -163,9 +163,8 @@ impl<'a> Samples<'a> {
         let on_target =
             |slope: f64| self.aligned_scores(|task| if task == self.target { slope } else { 0.0 });
         if fitted.point.shared == 0.0 {
-            // Nothing tells the slope where each class has one sample and there is no source.
-            let unknown = self.cells.tasks().len() == 1 && self.are_single();
-            let slope = if unknown { 1.0 } else { own_slope };
+            // Nothing tells the slope where each class has one sample.
+            let slope = if self.are_single() { 1.0 } else { own_slope };
             return self.not_negative(Family::Alone, slope, on_target(slope), own_scores);
         }
         let all = self.columns(&responses, |_| true);

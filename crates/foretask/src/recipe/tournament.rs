@@ -254,8 +254,17 @@ impl Tournament {
 
     /// Weights of all entries from the samples chosen; they sum to one.
     pub(crate) fn weights(&self, chosen: impl Fn(usize) -> bool) -> Vec<f64> {
+        self.weights_among(chosen, |_| true)
+    }
+
+    /// The same where only some entries qualify; the others weigh nothing.
+    fn weights_among(
+        &self,
+        chosen: impl Fn(usize) -> bool,
+        qualifies: impl Fn(&Entry) -> bool,
+    ) -> Vec<f64> {
         if self.single {
-            return self.equal_weights();
+            return self.equal_weights(qualifies);
         }
         let samples: Vec<usize> = (0..self.class.len()).filter(|&l| chosen(l)).collect();
         let total: f64 = samples.iter().map(|&l| self.label_squares[l]).sum();
@@ -269,13 +278,16 @@ impl Tournament {
                 strength * entry.doubted(errors.sum::<f64>() / total, share, self.classes)
             })
             .collect();
-        let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
-        let weights = self.entries.iter().zip(&cost);
-        normalised(
-            weights
-                .map(|(entry, cost)| self.prior(entry) * (least - cost).exp())
-                .collect(),
-        )
+        let both = || self.entries.iter().zip(&cost);
+        let qualified = both().filter(|(entry, _)| qualifies(entry));
+        let least = qualified
+            .map(|(_, cost)| *cost)
+            .fold(f64::INFINITY, f64::min);
+        let weight = |(entry, cost): (&Entry, &f64)| match qualifies(entry) {
+            true => self.prior(entry) * (least - cost).exp(),
+            false => 0.0,
+        };
+        normalised(both().map(weight).collect())
     }
 
     fn prior(&self, entry: &Entry) -> f64 {
@@ -285,30 +297,30 @@ impl Tournament {
         entry.view.prior() * sign.prior() * family.prior() / tried.max(1) as f64
     }
 
-    /// Those of the pooled candidates with a positive slope in the linear views, or of all candidates if there are
-    /// none.
-    fn equal_weights(&self) -> Vec<f64> {
-        let pooled = |entry: &Entry| {
-            entry.candidate.family == Family::Pooled && entry.candidate.sign != Sign::Swapped
+    /// Those of the pooled candidates with a positive slope in the linear views; where none of them qualifies, those
+    /// of pooled ones in any view, of the target alone, of classical labels, or of whatever there is.
+    fn equal_weights(&self, qualifies: impl Fn(&Entry) -> bool) -> Vec<f64> {
+        let of = |entry: &Entry, family: Family| {
+            let Candidate {
+                family: own, sign, ..
+            } = entry.candidate;
+            own == family && sign != Sign::Swapped
         };
-        let linear = |entry: &Entry| pooled(entry) && entry.view.is_linear();
-        let alone = |entry: &Entry| entry.candidate.family == Family::Alone;
-        let any = |of: &dyn Fn(&Entry) -> bool| self.entries.iter().any(of);
-        let chosen: &dyn Fn(&Entry) -> bool = if any(&linear) {
-            &linear
-        } else if any(&pooled) {
-            &pooled
-        } else if any(&alone) {
-            &alone
-        } else {
-            &|_| true
-        };
-        let entries = self.entries.iter();
-        normalised(
+        let choices: [&dyn Fn(&Entry) -> bool; 5] = [
+            &|entry| of(entry, Family::Pooled) && entry.view.is_linear(),
+            &|entry| of(entry, Family::Pooled),
+            &|entry| of(entry, Family::Alone),
+            &|entry| of(entry, Family::Classical),
+            &|_| true,
+        ];
+        let chosen = choices.map(|choice| -> Vec<f64> {
+            let entries = self.entries.iter();
             entries
-                .map(|entry| f64::from(u8::from(chosen(entry))))
-                .collect(),
-        )
+                .map(|entry| f64::from(u8::from(qualifies(entry) && choice(entry))))
+                .collect()
+        });
+        let any = chosen.into_iter().find(|w| w.iter().any(|w| *w > 0.0));
+        normalised(any.unwrap_or_default())
     }
 
     /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in; of the entries that
@@ -316,13 +328,8 @@ impl Tournament {
     pub(crate) fn cross_fitted(&self, seed: u64, qualifies: impl Fn(&Entry) -> bool) -> Mat<f64> {
         let mut scores = Mat::zeros(self.class.len(), self.classes);
         for fold in &Folds::new(&self.class, self.classes, seed) {
-            let mut weights = self.weights(|l| !fold.holds_out(l));
-            for (weight, entry) in weights.iter_mut().zip(&self.entries) {
-                if !qualifies(entry) {
-                    *weight = 0.0;
-                }
-            }
-            for (entry, weight) in self.entries.iter().zip(normalised(weights)) {
+            let weights = self.weights_among(|l| !fold.holds_out(l), &qualifies);
+            for (entry, weight) in self.entries.iter().zip(weights) {
                 for &l in &fold.held_out {
                     for c in 0..self.classes {
                         scores[(l, c)] += weight * entry.candidate.scores[(l, c)];

@@ -65,7 +65,12 @@ impl Settings {
                 value: "none".into(),
                 expected: "name at least one of raw, standard, cosine, rbf",
             }),
-            (true, base, _) => Ok((base.unwrap_or(View::Raw), self.views.0.clone())),
+            (true, base, _) => {
+                let mut views = self.views.0.clone();
+                views.sort_unstable();
+                views.dedup();
+                Ok((base.unwrap_or(View::Raw), views))
+            }
             (false, Some(base), _) => Ok((base, vec![base])),
             (false, None, _) => Err(Error::Setting {
                 setting: "views",

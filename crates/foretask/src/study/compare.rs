@@ -6,6 +6,7 @@ use super::Study;
 use super::foretell::{drawn_errors, gaussian_error};
 use super::learn::NamedRule;
 use super::target::Target;
+use crate::data::Coupling;
 use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
@@ -35,6 +36,8 @@ pub struct Compared {
     pub labels: Labels,
     /// The views of the features that it looks through.
     pub views: Vec<View>,
+    /// The coupling, if it has one only.
+    pub coupling: Option<Coupling>,
     /// What it is expected to do.
     pub forecast: Forecast,
 }
@@ -64,6 +67,7 @@ impl Study<'_> {
             rule: own.name,
             labels: own.labels,
             views: own.views.iter().map(|(view, _)| *view).collect(),
+            coupling: own.coupling.clone(),
             forecast: self.forecast().clone(),
         }];
         compared.extend(self.of_the_same_fits()?);
@@ -116,6 +120,7 @@ impl Study<'_> {
                 rule: named.rule,
                 labels: named.labels,
                 views: vec![self.done.shared.view],
+                coupling: Some(leading.coupling.clone()),
                 forecast,
             });
         }
@@ -135,10 +140,11 @@ impl Study<'_> {
             rule: RuleName::Auto,
             labels: Labels::Auto,
             views,
+            coupling: None,
             forecast,
         };
-        let nothing = Mat::from_fn(class.len(), target.classes(), |_, _| 0.0);
-        let (_, forecast) = target.count(&nothing, &class, &nothing);
+        let shares = target.with_shares(Mat::zeros(class.len(), target.classes()));
+        let (_, forecast) = target.count(&shares, &class, &shares);
         let mut compared = vec![auto("commonest class", Vec::new(), forecast)];
         let has_sources = self.cells().tasks().len() > 1;
         for labels in [
@@ -177,6 +183,7 @@ impl Study<'_> {
                 rule: RuleName::Auto,
                 labels,
                 views: vec![plan.base],
+                coupling: outcome.rule.coupling,
                 forecast: outcome.forecast,
             });
         }

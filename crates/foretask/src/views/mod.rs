@@ -193,7 +193,12 @@ fn spreads(statistics: &Statistics<'_>) -> Arc<[f64]> {
     let both = variances.iter().zip(statistics.farthest());
     both.map(|(variance, farthest)| {
         let factor = 1.0 / (variance + RARE * farthest).sqrt();
-        if factor.is_finite() { factor } else { 0.0 }
+        // The variance of a constant feature may be what rounding leaves of it.
+        if farthest > 0.0 && factor.is_finite() {
+            factor
+        } else {
+            0.0
+        }
     })
     .collect()
 }

@@ -106,6 +106,92 @@ fn linear_views_have_one_weight_per_feature() {
     }
 }
 
+/// The same rows with one more feature, the same in all.
+fn with_constant(data: &Data, value: f64) -> Data {
+    let rows = data.values.chunks(data.features);
+    Data {
+        values: rows
+            .flat_map(|row| row.iter().copied().chain([value]))
+            .collect(),
+        features: data.features + 1,
+        task: data.task.clone(),
+        class: data.class.clone(),
+    }
+}
+
+#[test]
+fn a_constant_feature_is_no_feature_whatever_its_value() {
+    // The mean of copies of 0.1 is not 0.1: what rounding leaves must not be taken for a spread.
+    let data = two_tasks(5, 8);
+    let zero = with_constant(&data, 0.0);
+    for value in [0.1, 1e6 / 3.0] {
+        let constant = with_constant(&data, value);
+        for view in [View::Standard, View::Rbf] {
+            let apart = scores(&zero, &only(view)) - scores(&constant, &only(view));
+            assert!(
+                apart.norm_max() < ROUNDING,
+                "{view} {value}: {}",
+                apart.norm_max()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_lost_a_view_is_refused() {
+    let data = two_tasks(5, 11);
+    let tasks = data.tasks();
+    let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    let bytes = study.model().unwrap().to_bytes().unwrap();
+    let name = b"cosine.weights";
+    let mut lost = bytes.clone();
+    let at = lost.windows(name.len()).position(|part| part == name);
+    lost[at.unwrap()] = b'k';
+    let error = Model::from_bytes(&lost).unwrap_err().to_string();
+    assert!(error.contains("cosine"), "{error}");
+}
+
+#[test]
+fn a_view_that_is_named_twice_counts_once() {
+    let data = two_tasks(5, 9);
+    let twice = Settings {
+        views: Views(vec![View::Rbf, View::Raw, View::Rbf]),
+        ..settings(Labels::Auto)
+    };
+    let once = Settings {
+        views: Views(vec![View::Raw, View::Rbf]),
+        ..settings(Labels::Auto)
+    };
+    assert_eq!(scores(&data, &twice), scores(&data, &once));
+}
+
+#[test]
+fn what_is_compared_has_errors_that_make_sense() {
+    let mean = along(1.5);
+    let of = |counts: &[usize]| {
+        let data = Data::new(
+            6,
+            &[("source", &[20, 20], &mean), ("target", counts, &mean)],
+            10,
+        );
+        let tasks = data.tasks();
+        let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+        let compared = study.compare(&|_| {}).unwrap();
+        for rule in &compared {
+            assert!((0.0..=1.0).contains(&rule.forecast.error), "{}", rule.name);
+        }
+        assert!(compared.last().unwrap().coupling.is_some());
+        compared
+    };
+    // One label per class: views that weigh nothing are still compared.
+    let few = of(&[1, 1]);
+    assert!(few.iter().any(|rule| rule.name == "rbf view"));
+    // The rarer class comes first.
+    let skewed = of(&[8, 32]);
+    assert_eq!(skewed[1].name, "commonest class");
+    assert!((skewed[1].forecast.error - 0.2).abs() < 0.05);
+}
+
 /// What a study says of the views that it left out.
 fn left_out(study: &Study<'_>) -> Vec<(View, Skipped)> {
     let notes = study.forecast().notes.iter();

@@ -1,6 +1,6 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
-use foretask::{Compared, Coupling, Foretold, Provenance, Rule, RuleName, Study};
+use foretask::{Compared, Coupling, Foretold, Provenance, RuleName, Study};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -42,10 +42,9 @@ pub fn run(study: &Study, features: usize, asked: bool) -> Result<Option<Compari
     }))
 }
 
-/// The coupling that alternatives are compared at: the rule's own, or that of its heaviest candidate.
-fn coupling(rule: &Rule) -> Option<&Coupling> {
-    let heaviest = rule.candidates.first();
-    (rule.coupling.as_ref()).or_else(|| heaviest.map(|candidate| &candidate.coupling))
+/// The coupling that rules by name, the last ones, are compared at.
+fn coupling(rules: &[Compared]) -> Option<&Coupling> {
+    rules.last()?.coupling.as_ref()
 }
 
 impl Comparison {
@@ -59,7 +58,7 @@ impl Comparison {
             .collect();
         let mut entries = vec![("theories".to_owned(), json!(theories))];
         if let Some(rules) = &self.rules {
-            let coupling = coupling(summary.rule);
+            let coupling = coupling(rules);
             let rules = rules.iter().enumerate().map(|(number, compared)| {
                 json!({
                     "name": compared.name,
@@ -189,9 +188,9 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
             if number == 0 { THIS } else { "" }.to_owned(),
         ]);
     }
-    let place = match coupling(summary.rule) {
+    let place = match coupling(rules) {
         Some(coupling) if averages(summary) => format!(
-            "rules by name at the {}, that of its heaviest candidate",
+            "rules by name at the {}, that of its heaviest linear candidate",
             words::coupling(coupling)
         ),
         Some(coupling) => format!("rules by name at the {}", words::coupling(coupling)),

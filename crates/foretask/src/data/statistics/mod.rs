@@ -98,12 +98,13 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// The largest squared distance of a feature from `mean`.
+    /// The largest squared distance of a feature from `mean`; zero where rounding of the mean is all there is.
     fn farthest(&self, feature: usize, mean: f64) -> f64 {
         let ends = [self.least[feature], self.most[feature]];
-        ends.map(|end| (end - mean).powi(2))
-            .into_iter()
-            .fold(0.0, f64::max)
+        let largest = |of: &dyn Fn(f64) -> f64| ends.map(of).into_iter().fold(0.0, f64::max);
+        let apart = largest(&|end| (end - mean).abs());
+        let varies = ends[0] < ends[1] && apart > NO_SPREAD * largest(&f64::abs);
+        if varies { apart * apart } else { 0.0 }
     }
 
     fn join(&mut self, other: &Self) {
