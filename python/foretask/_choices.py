@@ -47,7 +47,7 @@ class Choices:
     null_class: str | None
     false_alarm: float | None
     tail: Tail
-    seed: int
+    rehearse: bool
 
 
 def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names) -> Choices:
@@ -61,9 +61,9 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
             "to hold a false-alarm rate give both null_class, the class that raises no alarm, and "
             "false_alarm, the share of it that may"
         )
-    seed = params["seed"]
-    if not isinstance(seed, numbers.Integral) or seed < 0:
-        raise ValueError(f"seed must be a whole number, zero or more; got {seed!r}")
+    rehearse = params["rehearse"]
+    if not isinstance(rehearse, bool | np.bool_):
+        raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
     priors = params["priors"]
     if isinstance(priors, str):
         if priors not in ("observed", "equal"):
@@ -87,7 +87,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         null_class=None if null_class is None else classes.find(null_class, "class"),
         false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
         tail=params["tail"],
-        seed=int(seed),
+        rehearse=bool(rehearse),
     )
 
 

@@ -89,8 +89,9 @@ default="auto"
         looks through the first linear one.
     ties : {"margins", "first"}, default="margins"
         How equal numbers of votes are told apart (``rule="one-vs-one"``).
-    seed : int, default=0
-        Deals out the folds of the forecast. The same seed gives the same bits.
+    rehearse : bool, default=True
+        Whether sources take the target's place, with as many labels, to tell what a rule made of so few
+        is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
 
     Attributes
     ----------
@@ -158,7 +159,7 @@ default="auto"
         scale: Scale = "auto",
         views: str | Sequence[str] = "auto",
         ties: Ties = "margins",
-        seed: int = 0,
+        rehearse: bool = True,
     ) -> None:
         self.target = target
         self.rule = rule
@@ -174,7 +175,7 @@ default="auto"
         self.scale = scale
         self.views = views
         self.ties = ties
-        self.seed = seed
+        self.rehearse = rehearse
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -44,8 +44,8 @@ PROBLEMS = {
     ),
     "stakes": (
         draw(8),
-        {"priors": {"bike": 0.3, "mug": 0.7}, "costs": {"bike": 4.0}, "seed": 7, "scale": "none"},
-        ["--prior", "bike=0.3,mug=0.7", "--cost", "bike=4", "--seed", "7", "--scale", "none"],
+        {"priors": {"bike": 0.3, "mug": 0.7}, "costs": {"bike": 4.0}, "rehearse": False, "scale": "none"},
+        ["--prior", "bike=0.3,mug=0.7", "--cost", "bike=4", "--no-rehearsal", "--scale", "none"],
     ),
     "false alarm": (
         draw(9, few=60),

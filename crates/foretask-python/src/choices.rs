@@ -32,7 +32,7 @@ pub struct Choices<'py> {
     null_class: Option<String>,
     false_alarm: Option<f64>,
     tail: Bound<'py, PyAny>,
-    seed: u64,
+    rehearse: bool,
 }
 
 #[derive(FromPyObject)]
@@ -78,7 +78,7 @@ impl Choices<'_> {
                 }),
                 _ => None,
             },
-            seed: self.seed,
+            rehearse: self.rehearse,
         };
         let by_task = match &self.gamma {
             Some(Gamma::ByTask(by_task)) => Some(by_task.clone()),

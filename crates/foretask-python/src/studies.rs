@@ -127,7 +127,7 @@ impl Study {
         self.each(py, |study| {
             let values = study.source_values(&|_| {})?.into_iter();
             Ok(values
-                .map(|value| (value.task, (value.error_without, value.interval)))
+                .filter_map(|value| Some((value.task?, (value.error_without, value.interval))))
                 .collect())
         })
     }

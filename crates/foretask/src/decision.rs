@@ -183,18 +183,26 @@ impl Decision {
     /// By class scores of this form whose softmax, sharpened by `slope`, are the probabilities in the
     /// proportions of training.
     pub(crate) fn argmax(form: Form, slope: f64, stakes: &Stakes) -> Self {
+        let offsets = vec![0.0; stakes.priors.len()];
+        Self::with_offsets(form, slope, &offsets, stakes)
+    }
+
+    /// By class scores as they are; `offsets` are those of log-posteriors in the proportions of training.
+    pub(crate) fn of_class_scores(slope: f64, offsets: &[f64], stakes: &Stakes) -> Self {
+        let form = Form::Linear {
+            offsets: vec![0.0; stakes.priors.len()],
+        };
+        Self::with_offsets(form, slope, offsets, stakes)
+    }
+
+    fn with_offsets(form: Form, slope: f64, offsets: &[f64], stakes: &Stakes) -> Self {
+        let offsets = offsets.iter().enumerate();
         Self::Argmax {
             form,
             slope,
-            offsets: (0..stakes.priors.len()).map(|c| stakes.shift(c)).collect(),
+            offsets: offsets.map(|(c, own)| own + stakes.shift(c)).collect(),
             costs: stakes.costs.clone(),
         }
-    }
-
-    /// By class scores as they are.
-    pub(crate) fn of_class_scores(slope: f64, stakes: &Stakes) -> Self {
-        let offsets = vec![0.0; stakes.priors.len()];
-        Self::argmax(Form::Linear { offsets }, slope, stakes)
     }
 
     /// Of two classes by the difference of their scores, `middle` where they are equally probable in the

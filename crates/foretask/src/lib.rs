@@ -280,7 +280,8 @@ pub use error::{Error, Result};
 pub use estimate::relatedness;
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
 pub use forecast::{
-    AlarmForecast, CurvePoint, Density, Forecast, Note, Reliability, RocPoint, SourceValue,
+    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
+    Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
 };
 pub use model::file::write_atomically;
 pub use model::{CandidateWeight, Model, Rule, Term};

@@ -60,9 +60,9 @@ pub struct Choices {
     /// What the threshold of a false-alarm rate is taken from [default: auto]
     #[arg(long, value_parser = word::<Tail>())]
     pub tail: Option<Tail>,
-    /// Deals out the folds of the forecast
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
+    /// Do not let sources take the target's place; the forecast rests on the target's samples alone
+    #[arg(long)]
+    pub no_rehearsal: bool,
 }
 
 impl Choices {
@@ -83,7 +83,7 @@ impl Choices {
             prior: self.prior.clone(),
             costs: self.cost.clone().unwrap_or_default().0,
             false_alarm: self.alarm()?,
-            seed: self.seed,
+            rehearse: !self.no_rehearsal,
         })
     }
 

@@ -186,6 +186,13 @@ impl Cells {
         (Self::new(tasks), left)
     }
 
+    /// The same cells with other counts in one task.
+    pub(crate) fn with_counts(&self, task: usize, counts: Vec<usize>) -> Self {
+        let mut tasks = self.tasks.clone();
+        tasks[task].counts = counts;
+        Self::new(tasks)
+    }
+
     /// The same cells without one task.
     pub(crate) fn without(&self, task: usize) -> Self {
         let mut tasks = self.tasks.clone();

@@ -2,6 +2,8 @@
 
 use faer::Mat;
 
+use crate::decision::softmax;
+
 /// Samples whose most probable class is about equally probable: the probability claimed, and the share for
 /// which it is right.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -21,12 +23,12 @@ pub(crate) struct Claim {
     pub(crate) weight: f64,
 }
 
-/// Bins of equally many samples, by the probability claimed.
-pub(crate) fn reliability(mut claims: Vec<Claim>) -> Vec<Reliability> {
+/// Bins of equally many samples, by the probability claimed; each sample makes one claim per partition.
+pub(crate) fn reliability(mut claims: Vec<Claim>, partitions: usize) -> Vec<Reliability> {
     const MOST_BINS: usize = 10;
     const LEAST_IN_BIN: usize = 10;
     claims.sort_by(|a, b| a.claimed.total_cmp(&b.claimed));
-    let bins = (claims.len() / LEAST_IN_BIN).clamp(1, MOST_BINS);
+    let bins = (claims.len() / partitions / LEAST_IN_BIN).clamp(1, MOST_BINS);
     let total: f64 = claims.iter().map(|claim| claim.weight).sum();
     let of_bin = |bin: usize| {
         let range = bin * claims.len() / bins..(bin + 1) * claims.len() / bins;
@@ -44,31 +46,154 @@ pub(crate) fn reliability(mut claims: Vec<Claim>) -> Vec<Reliability> {
     (0..bins).map(of_bin).collect()
 }
 
-/// The temperature of least cross-entropy, with a weak log-normal prior at 6 (the sharpness of
-/// least-squares scores), on a fixed grid.
-pub(crate) fn temperature(scores: &Mat<f64>, class: &[usize]) -> f64 {
-    const GRID: usize = 60;
-    let (low, high, prior) = (0.3_f64.ln(), 60.0_f64.ln(), 6.0_f64.ln());
-    let n = class.len() as f64;
-    let cost = |log: f64| {
-        let t = log.exp();
-        let entropy: f64 = (0..class.len())
-            .map(|l| {
-                let most = (0..scores.ncols())
-                    .map(|c| t * scores[(l, c)])
-                    .fold(f64::NEG_INFINITY, f64::max);
-                let sum: f64 = (0..scores.ncols())
-                    .map(|c| (t * scores[(l, c)] - most).exp())
-                    .sum();
-                most + sum.ln() - t * scores[(l, class[l])]
-            })
-            .sum();
-        entropy / n + 0.5 * (log - prior).powi(2) / n
-    };
-    let at = |i: usize| low + (high - low) * i as f64 / (GRID - 1) as f64;
-    let best = (0..GRID)
-        .map(|i| (cost(at(i)), i))
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or(0, |(_, i)| i);
-    at(best).exp()
+/// What makes probabilities of class scores S: softmax(slope S_c + offset_c), in the proportions of training.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Calibration {
+    pub(crate) slope: f64,
+    /// One per class.
+    pub(crate) offsets: Vec<f64>,
+    /// The slope by which the samples judge themselves: negative where scores point away from the classes, as those
+    /// of noise do half of the time. With a slope that cannot be, noise would look better than chance.
+    pub(crate) twin: f64,
+}
+
+/// The slope of least-squares scores before any data are seen; its logarithm has the deviation one.
+const SLOPE: f64 = 6.0;
+/// The least and the largest slope.
+const SLOPES: [f64; 2] = [0.3, 60.0];
+/// The deviation of offsets before any data are seen, in nats.
+const OFFSET: f64 = 0.5;
+/// Steps at most.
+const MOST_STEPS: usize = 60;
+/// The longest step of the slope's logarithm.
+const LONGEST: f64 = 0.7;
+/// A step this short has arrived.
+const ARRIVED: f64 = 1e-5;
+
+impl Calibration {
+    /// The slope of least cross-entropy, with a weak log-normal prior at [`SLOPE`]. Scores are of so many partitions
+    /// of the same samples.
+    pub(crate) fn of_slope(scores: &Mat<f64>, class: &[usize], partitions: usize) -> Self {
+        Self::fit(scores, class, partitions, false)
+    }
+
+    /// Slope and offsets together. Least squares puts the threshold of skewed classes in the wrong place; offsets
+    /// put it right, and are tied to zero by a normal prior, so that few labels move nothing.
+    pub(crate) fn of_scores(scores: &Mat<f64>, class: &[usize], partitions: usize) -> Self {
+        Self::fit(scores, class, partitions, true)
+    }
+
+    /// Newton's steps for each parameter by itself. With offsets they are half as long, so that together they do not
+    /// overshoot.
+    fn fit(scores: &Mat<f64>, class: &[usize], partitions: usize, offsets: bool) -> Self {
+        let m = scores.ncols();
+        let mut calibration = Self {
+            slope: SLOPE,
+            offsets: vec![0.0; m],
+            twin: SLOPE,
+        };
+        let one = 1.0 / partitions.max(1) as f64;
+        let (damping, prior) = (if offsets { 2.0 } else { 1.0 }, 1.0 / OFFSET.powi(2));
+        for _ in 0..MOST_STEPS {
+            let (mut gradient, mut curvature) = (vec![0.0; m], vec![0.0; m]);
+            let (mut steeper, mut bend) = (0.0, 0.0);
+            for (l, &own) in class.iter().enumerate() {
+                let (mut mean, mut square) = (0.0, 0.0);
+                for (c, p) in softmax(calibration.logits(scores, l)).into_iter().enumerate() {
+                    gradient[c] += p;
+                    curvature[c] += p * (1.0 - p);
+                    let sharp = calibration.slope * scores[(l, c)];
+                    mean += p * sharp;
+                    square += p * sharp * sharp;
+                }
+                gradient[own] -= 1.0;
+                steeper += mean - calibration.slope * scores[(l, own)];
+                bend += square - mean * mean;
+            }
+            let log = calibration.slope.ln();
+            let step = (one * steeper + log - SLOPE.ln()) / (damping * one * bend.max(0.0) + 1.0);
+            let next = (log - step.clamp(-LONGEST, LONGEST)).clamp(SLOPES[0].ln(), SLOPES[1].ln());
+            let mut longest = (next - log).abs();
+            calibration.slope = next.exp();
+            if offsets {
+                for (c, offset) in calibration.offsets.iter_mut().enumerate() {
+                    let step = (one * gradient[c] + prior * *offset)
+                        / (damping * one * curvature[c] + prior);
+                    *offset -= step;
+                    longest = longest.max(step.abs());
+                }
+            }
+            if longest < ARRIVED {
+                break;
+            }
+        }
+        calibration.twin = calibration.signed_slope(scores, class, one);
+        calibration
+    }
+
+    /// The slope of least cross-entropy at these offsets, whatever its sign; its prior is normal below [`SLOPE`], with
+    /// the same deviation, and log-normal above.
+    fn signed_slope(&self, scores: &Mat<f64>, class: &[usize], one: f64) -> f64 {
+        let mut tried = Self {
+            twin: 0.0,
+            ..self.clone()
+        };
+        for _ in 0..MOST_STEPS {
+            let (mut gradient, mut curvature) = (0.0, 0.0);
+            for (l, &own) in class.iter().enumerate() {
+                let (mut mean, mut square) = (0.0, 0.0);
+                for (c, p) in softmax(tried.logits(scores, l)).into_iter().enumerate() {
+                    let score = scores[(l, c)];
+                    mean += p * score;
+                    square += p * score * score;
+                }
+                gradient += mean - scores[(l, own)];
+                curvature += square - mean * mean;
+            }
+            let slope = tried.slope;
+            let (pull, bend) = match slope > SLOPE {
+                true => {
+                    let log = (slope / SLOPE).ln();
+                    (log / slope, (1.0 - log).max(0.1) / slope.powi(2))
+                }
+                false => ((slope - SLOPE) / SLOPE.powi(2), SLOPE.powi(-2)),
+            };
+            let step = (one * gradient + pull) / (one * curvature.max(0.0) + bend);
+            let longest = LONGEST * slope.abs().max(1.0);
+            let step = step.clamp(-longest, longest);
+            tried.slope = (slope - step).clamp(-SLOPES[1], SLOPES[1]);
+            if step.abs() < ARRIVED * slope.abs().max(1.0) {
+                break;
+            }
+        }
+        tried.slope
+    }
+
+    /// With the slope by which the samples judge themselves.
+    pub(crate) fn of_twin(&self) -> Self {
+        Self {
+            slope: self.twin,
+            ..self.clone()
+        }
+    }
+
+    /// Log-posteriors of a sample, up to a constant.
+    pub(crate) fn logits(&self, scores: &Mat<f64>, sample: usize) -> Vec<f64> {
+        let offsets = self.offsets.iter().enumerate();
+        offsets
+            .map(|(c, offset)| self.slope * scores[(sample, c)] + offset)
+            .collect()
+    }
+
+    /// -Σ ln P(class), in nats.
+    #[cfg(test)]
+    pub(crate) fn cross_entropy(&self, scores: &Mat<f64>, class: &[usize]) -> f64 {
+        let of_sample = |(l, &own): (usize, &usize)| {
+            let logits = self.logits(scores, l);
+            let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = logits.iter().map(|x| (x - most).exp()).sum();
+            most + sum.ln() - logits[own]
+        };
+        class.iter().enumerate().map(of_sample).sum()
+    }
 }

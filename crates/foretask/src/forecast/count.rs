@@ -2,34 +2,58 @@
 
 use faer::Mat;
 
-use super::calibrate::{Claim, Reliability, reliability};
+use super::calibrate::{Calibration, Claim, Reliability, reliability};
 use super::density::Density;
+use super::judgements::{Judgement, Judgements, stacked};
 use super::{Forecast, errors_of};
 use crate::decision::{argmax, softmax};
 use crate::moments::Provenance;
 use crate::numerics::{INFLATION, interval};
 use crate::stakes::{Stakes, weighted};
 
-/// A forecast from class scores (n x m) that each sample had no say in, and the class chosen for
-/// each.
-pub(crate) fn from_scores(
-    scores: &Mat<f64>,
-    class: &[usize],
-    decisions: &[usize],
-    temperature: f64,
+/// A forecast from verdicts on samples that had no say in them.
+pub(crate) fn from_judgements(
+    judgements: &Judgements,
     stakes: &Stakes,
     densities: Vec<Density>,
 ) -> Forecast {
-    let tally = Tally::new(scores, class, decisions, temperature, stakes);
-    // As many samples as, drawn with these priors, would be as informative.
-    let effective = 1.0
-        / (stakes.priors.iter().zip(&tally.count))
-            .map(|(prior, count)| prior.powi(2) / count.max(1.0))
-            .sum::<f64>();
-    let counted = tally.counted();
-    let smooth = smooth_share(weighted(&stakes.priors, &errors_of(&counted)), effective);
-    let confusion = blend(&counted, &tally.smooth(), smooth);
-    let error = weighted(&stakes.priors, &errors_of(&confusion));
+    let Judgements {
+        class,
+        repeats,
+        half,
+        calibration,
+        ..
+    } = judgements;
+    let effective = effective_samples(stakes, class);
+    let confusion_of = |judgements: &[&Judgement]| {
+        let scores: Vec<&Mat<f64>> = judgements.iter().map(|one| &one.scores).collect();
+        let (scores, class) = stacked(&scores, class);
+        let decisions: Vec<usize> = judgements
+            .iter()
+            .flat_map(|one| one.decisions.iter().copied())
+            .collect();
+        let tally = Tally::new(
+            &scores,
+            &class,
+            &decisions,
+            calibration,
+            stakes,
+            judgements.len(),
+        );
+        let counted = tally.counted();
+        let smooth = smooth_share(weighted(&stakes.priors, &errors_of(&counted)), effective);
+        (blend(&counted, &tally.smooth(), smooth), tally.reliability)
+    };
+    let repeats: Vec<&Judgement> = repeats.iter().collect();
+    let (mut confusion, reliability) = confusion_of(&repeats);
+    let error_of = |confusion: &[Vec<f64>]| weighted(&stakes.priors, &errors_of(confusion));
+    let error = error_of(&confusion);
+    let half = half.as_ref().map(|half| error_of(&confusion_of(&[half]).0));
+    if let Some(half) = half {
+        let factor = extrapolated(error, half, judgements.kept) / error.max(1e-300);
+        scale_errors(&mut confusion, factor);
+    }
+    let error = error_of(&confusion);
     Forecast {
         interval: interval(error, effective, INFLATION),
         samples: class.len(),
@@ -38,8 +62,41 @@ pub(crate) fn from_scores(
             Provenance::LeaveOneOut,
             stakes,
             densities,
-            tally.reliability,
+            reliability,
         )
+    }
+}
+
+/// As many samples as, drawn with the priors of use, would be as informative.
+pub(crate) fn effective_samples(stakes: &Stakes, class: &[usize]) -> f64 {
+    let count = |c: usize| class.iter().filter(|&&own| own == c).count();
+    let noise = |(c, prior): (usize, &f64)| prior.powi(2) / count(c).max(1) as f64;
+    1.0 / stakes.priors.iter().enumerate().map(noise).sum::<f64>()
+}
+
+/// The error of a rule of all samples, from that of rules of a share of them and that of rules of half: in between,
+/// errors are linear in one over the number of samples.
+pub(crate) fn extrapolated(error: f64, half: f64, kept: f64) -> f64 {
+    if kept <= 0.5 {
+        return error;
+    }
+    let ratio = (1.0 / kept - 1.0) / (2.0 - 1.0 / kept);
+    (error - (half - error) * ratio).clamp(0.5 * error, error.max(half))
+}
+
+/// Every error times a factor; rows still sum to one.
+pub(crate) fn scale_errors(confusion: &mut [Vec<f64>], factor: f64) {
+    for (c, row) in confusion.iter_mut().enumerate() {
+        for (d, share) in row.iter_mut().enumerate() {
+            if c != d {
+                *share *= factor;
+            }
+        }
+        let wrong: f64 = row.iter().enumerate().filter(|(d, _)| *d != c).map(|(_, x)| x).sum();
+        if wrong > 1.0 {
+            row.iter_mut().for_each(|share| *share /= wrong);
+        }
+        row[c] = (1.0 - wrong).max(0.0);
     }
 }
 
@@ -57,8 +114,9 @@ impl Tally {
         scores: &Mat<f64>,
         class: &[usize],
         decisions: &[usize],
-        temperature: f64,
+        calibration: &Calibration,
         stakes: &Stakes,
+        partitions: usize,
     ) -> Self {
         let m = scores.ncols();
         let mut tally = Self {
@@ -69,15 +127,16 @@ impl Tally {
             reliability: Vec::new(),
         };
         let mut claims = Vec::with_capacity(class.len());
+        let twin = calibration.of_twin();
         for (l, &decision) in decisions.iter().enumerate() {
             let c = class[l];
             tally.count[c] += 1.0;
             tally.decided[c][decision] += 1.0;
-            let posterior = softmax((0..m).map(|c| temperature * scores[(l, c)]).collect());
-            for (c, q) in posterior.iter().enumerate() {
+            for (c, q) in softmax(twin.logits(scores, l)).into_iter().enumerate() {
                 tally.mass[c] += q;
                 tally.smooth[c][decision] += q;
             }
+            let posterior = softmax(calibration.logits(scores, l));
             // In use classes occur with their priors, and the model says so. What is claimed is the
             // probability of the most probable class, whatever costs make of it.
             let in_use: Vec<f64> = (0..m)
@@ -90,7 +149,7 @@ impl Tally {
                 weight: stakes.priors[c] / stakes.shares[c],
             });
         }
-        tally.reliability = reliability(claims);
+        tally.reliability = reliability(claims, partitions);
         tally
     }
 

@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use super::Forecast;
+use super::calibrate::Calibration;
 use super::count::Tally;
 use crate::moments::Provenance;
 use crate::stakes::Stakes;
@@ -13,12 +14,12 @@ pub(crate) fn from_draws(
     scores: &Mat<f64>,
     class: &[usize],
     decisions: &[usize],
-    temperature: f64,
+    calibration: &Calibration,
     stakes: &Stakes,
     right: Option<Vec<f64>>,
     provenance: Provenance,
 ) -> Forecast {
-    let tally = Tally::new(scores, class, decisions, temperature, stakes);
+    let tally = Tally::new(scores, class, decisions, calibration, stakes, 1);
     let mut confusion = tally.counted();
     for (c, right) in right.into_iter().flatten().enumerate() {
         let wrong = 1.0 - confusion[c][c];

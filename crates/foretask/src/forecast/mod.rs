@@ -16,15 +16,21 @@ pub(crate) mod count;
 pub(crate) mod curve;
 pub(crate) mod density;
 pub(crate) mod draw;
+pub(crate) mod judgements;
 pub(crate) mod note;
+pub(crate) mod paired;
+pub(crate) mod rehearsal;
 pub(crate) mod value;
 
 pub use calibrate::Reliability;
-pub(crate) use calibrate::{Claim, temperature};
-pub use curve::CurvePoint;
+pub(crate) use calibrate::{Calibration, Claim};
+pub use curve::{Budget, CurvePoint, LabelsNeeded};
 pub use density::{Density, RocPoint};
+pub(crate) use judgements::{Judgement, Judgements, stacked};
 pub(crate) use note::FEW;
 pub use note::Note;
+pub use paired::{Paired, Verdict};
+pub use rehearsal::{Rehearsal, Rehearsed, Unrehearsed};
 pub use value::SourceValue;
 
 use crate::moments::Provenance;
@@ -62,6 +68,9 @@ pub struct Forecast {
     /// Expected law of the decision score of each class (two classes), or of the margin of the right
     /// class over the best other (more).
     pub densities: Vec<Density>,
+    /// What the default does on sources that take the target's place.
+    #[serde(default)]
+    pub rehearsal: Rehearsal,
     /// What the user should know before trusting it.
     pub notes: Vec<Note>,
 }
@@ -133,6 +142,7 @@ impl Forecast {
             priors: stakes.priors.clone(),
             samples: 0,
             densities,
+            rehearsal: Rehearsal::default(),
             notes: Vec::new(),
         }
     }

@@ -48,6 +48,13 @@ pub enum Note {
         /// Why.
         why: Skipped,
     },
+    /// Sources in the target's place have another error than the target's samples tell of.
+    UnlikeSources {
+        /// What the target's samples tell.
+        error: f64,
+        /// What the sources have.
+        rehearsed: f64,
+    },
 }
 
 /// Below this many target samples in a class, a forecast is called rough.
@@ -61,6 +68,7 @@ impl Note {
             Self::TwoThresholds { .. } => "two-thresholds",
             Self::TailExtrapolated { .. } => "tail-extrapolated",
             Self::ViewLeftOut { .. } => "view-left-out",
+            Self::UnlikeSources { .. } => "unlike-sources",
         }
     }
 }
@@ -99,6 +107,12 @@ impl fmt::Display for Note {
             Self::ViewLeftOut { view, why } => {
                 write!(f, "the view '{view}' was left out: {}", why.meaning())
             }
+            Self::UnlikeSources { error, rehearsed } => write!(
+                f,
+                "the target is unlike its sources: by its own samples {:.1} %, while sources in its place have {:.1} %; the forecast lies in between, and more labels of the target will tell",
+                100.0 * error,
+                100.0 * rehearsed
+            ),
         }
     }
 }
@@ -129,6 +143,10 @@ impl Serialize for Note {
             Self::ViewLeftOut { view, why } => {
                 map.serialize_entry("view", view)?;
                 map.serialize_entry("why", why)?;
+            }
+            Self::UnlikeSources { error, rehearsed } => {
+                map.serialize_entry("error", error)?;
+                map.serialize_entry("rehearsed", rehearsed)?;
             }
         }
         map.serialize_entry("text", &self.to_string())?;

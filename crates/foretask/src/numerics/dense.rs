@@ -198,7 +198,63 @@ pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Option<(Vec<f64>, Mat<f64>)
 /// Solves a general square system; used on C x C matrices of the theory.
 pub(crate) fn solve_general(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     use faer::linalg::solvers::Solve;
+    if a.nrows() <= FEW {
+        return solve_pivoted(a, b);
+    }
     a.partial_piv_lu().solve(b)
+}
+
+/// Systems of so few rows are solved in place: setting up a factorisation costs more than the solution, and there are
+/// thousands of them.
+const FEW: usize = 12;
+
+/// Gauss with partial pivoting, rows of a and b side by side.
+fn solve_pivoted(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let (n, m) = (a.nrows(), b.ncols());
+    let width = n + m;
+    let mut rows = vec![0.0; n * width];
+    for j in 0..n {
+        let column = a.col(j).iter().enumerate();
+        column.for_each(|(i, x)| rows[i * width + j] = *x);
+    }
+    for j in 0..m {
+        let column = b.col(j).iter().enumerate();
+        column.for_each(|(i, x)| rows[i * width + n + j] = *x);
+    }
+    for j in 0..n {
+        let size = |i: usize| rows[i * width + j].abs();
+        let pivot = (j + 1..n).fold(j, |best, i| if size(i) > size(best) { i } else { best });
+        if pivot != j {
+            let (head, tail) = rows.split_at_mut(pivot * width);
+            head[j * width..(j + 1) * width].swap_with_slice(&mut tail[..width]);
+        }
+        let (head, tail) = rows.split_at_mut((j + 1) * width);
+        let own = &head[j * width..];
+        for row in tail.chunks_exact_mut(width) {
+            let factor = row[j] / own[j];
+            if factor != 0.0 {
+                let both = row[j..].iter_mut().zip(&own[j..]);
+                both.for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+    }
+    for j in (0..n).rev() {
+        let (head, tail) = rows.split_at_mut(j * width);
+        let (own, _) = tail.split_at_mut(width);
+        let pivot = own[j];
+        own[n..].iter_mut().for_each(|x| *x /= pivot);
+        for row in head.chunks_exact_mut(width) {
+            let factor = row[j];
+            let both = row[n..].iter_mut().zip(&own[n..]);
+            both.for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    let mut solved = Mat::zeros(n, m);
+    for j in 0..m {
+        let column = solved.col_mut(j).iter_mut().enumerate();
+        column.for_each(|(i, x)| *x = rows[i * width + n + j]);
+    }
+    solved
 }
 
 /// x ← a⁻¹ x for a definite matrix of few rows, which is overwritten: asks for no memory, since there may be as many

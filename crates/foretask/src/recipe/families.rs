@@ -27,7 +27,7 @@ use faer::Mat;
 use super::theory_labels::Labelled;
 use crate::data::Cells;
 use crate::numerics::dense;
-use crate::solve::{Fitted, correct_mass};
+use crate::solve::{GridPoint, correct_mass};
 use crate::words::words;
 
 words! {
@@ -66,6 +66,29 @@ impl Family {
             Self::Pooled => 4.0,
             Self::Scaled | Self::Free => 0.25,
         }
+    }
+}
+
+/// Some of the families.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted([bool; Family::ALL.len()]);
+
+impl Wanted {
+    /// Every family.
+    pub(crate) const ALL: Self = Self([true; Family::ALL.len()]);
+    /// No family.
+    pub(crate) const NONE: Self = Self([false; Family::ALL.len()]);
+
+    pub(crate) fn has(self, family: Family) -> bool {
+        self.0[family as usize]
+    }
+
+    pub(crate) fn add(&mut self, family: Family) {
+        self.0[family as usize] = true;
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        !self.0.contains(&true)
     }
 }
 
@@ -153,37 +176,48 @@ impl<'a> Samples<'a> {
         self.cells.of_task(self.target)
     }
 
-    /// All candidates at one coupling; `labels` are those of the theory, where it has some.
-    pub(crate) fn candidates(&self, fitted: &Fitted, labels: Option<&Labelled>) -> Vec<Candidate> {
-        let mut responses = fitted.responses.clone();
+    /// All candidates at one coupling, from stratified leave-one-out responses; `labels` are those of the theory,
+    /// where it has some.
+    pub(crate) fn candidates(
+        &self,
+        point: GridPoint,
+        responses: &Mat<f64>,
+        labels: Option<&Labelled>,
+        wanted: Wanted,
+    ) -> Vec<Candidate> {
+        let mut responses = responses.clone();
         correct_mass(&mut responses, self.class, self.cells, self.target);
         self.silence_single(&mut responses);
         let own = self.columns(&responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
         let on_target =
             |slope: f64| self.aligned_scores(|task| if task == self.target { slope } else { 0.0 });
-        if fitted.point.shared == 0.0 {
+        if point.shared == 0.0 {
             // Nothing tells the slope where each class has one sample.
             let slope = if self.are_single() { 1.0 } else { own_slope };
             return self.not_negative(Family::Alone, slope, on_target(slope), own_scores);
         }
         let all = self.columns(&responses, |_| true);
         let (slope, scores) = self.slope(&all);
-        let family = match fitted.point.is_pooled() {
+        let family = match point.is_pooled() {
             true => Family::Pooled,
             false => Family::Classical,
         };
-        let mut candidates =
-            self.either_sign(family, slope, self.aligned_scores(|_| slope), scores);
-        candidates.extend(self.scaled(&responses, slope));
+        let mut candidates = Vec::new();
+        if wanted.has(family) {
+            let label_scores = self.aligned_scores(|_| slope);
+            candidates.extend(self.either_sign(family, slope, label_scores, scores));
+        }
+        if wanted.has(Family::Scaled) {
+            candidates.extend(self.scaled(&responses, slope));
+        }
         if self.own().all(|cell| self.cells.count(cell) > 1) {
-            candidates.extend(
-                labels
-                    .map(|labels| self.optimal(&responses, labels))
-                    .into_iter()
-                    .flatten(),
-            );
-            candidates.extend(self.free(&responses, own_slope, &own_scores));
+            if let Some(labels) = labels.filter(|_| wanted.has(Family::Optimal)) {
+                candidates.extend(self.optimal(&responses, labels));
+            }
+            if wanted.has(Family::Free) {
+                candidates.extend(self.free(&responses, own_slope, &own_scores));
+            }
         }
         candidates
     }
@@ -265,9 +299,9 @@ impl<'a> Samples<'a> {
                 continue;
             };
             let share = self.cells.share_in(self.target, cell);
-            for sample in 0..self.class.len() {
-                columns[(sample, class)] += responses[(sample, cell)] - share;
-            }
+            let from = responses.col_as_slice(cell);
+            let to = columns.col_as_slice_mut(class).iter_mut();
+            to.zip(from).for_each(|(to, from)| *to += from - share);
         }
         columns
     }
@@ -279,17 +313,19 @@ impl<'a> Samples<'a> {
             return (0.0, Mat::zeros(d.nrows(), d.ncols()));
         }
         let slope = inner(d, &self.labels) / square;
-        let mut predictions = Mat::zeros(d.nrows(), d.ncols());
-        for l in 0..d.nrows() {
-            let (mut de, mut dd) = (0.0, 0.0);
-            for c in 0..d.ncols() {
-                de += d[(l, c)] * (self.labels[(l, c)] - slope * d[(l, c)]);
-                dd += d[(l, c)] * d[(l, c)];
+        let n = d.nrows();
+        let (mut de, mut dd) = (vec![0.0; n], vec![0.0; n]);
+        for c in 0..d.ncols() {
+            let (d, labels) = (d.col_as_slice(c), self.labels.col_as_slice(c));
+            for l in 0..n {
+                de[l] += d[l] * (labels[l] - slope * d[l]);
+                dd[l] += d[l] * d[l];
             }
-            let correction = de / (square - dd);
-            for c in 0..d.ncols() {
-                predictions[(l, c)] = slope * d[(l, c)] - correction * d[(l, c)];
-            }
+        }
+        let mut predictions = d.clone();
+        for c in 0..d.ncols() {
+            let column = predictions.col_as_slice_mut(c).iter_mut().enumerate();
+            column.for_each(|(l, x)| *x *= slope - de[l] / (square - dd[l]));
         }
         (slope, predictions)
     }
@@ -427,13 +463,13 @@ impl<'a> Samples<'a> {
     }
 
     fn candidate(&self, family: Family, label_scores: Mat<f64>, scores: Mat<f64>) -> Candidate {
-        let squared_errors = (0..self.class.len())
-            .map(|l| {
-                (0..scores.ncols())
-                    .map(|c| (self.labels[(l, c)] - scores[(l, c)]).powi(2))
-                    .sum()
-            })
-            .collect();
+        let mut squared_errors = vec![0.0; self.class.len()];
+        for c in 0..scores.ncols() {
+            let (labels, scores) = (self.labels.col_as_slice(c), scores.col_as_slice(c));
+            for (l, sum) in squared_errors.iter_mut().enumerate() {
+                *sum += (labels[l] - scores[l]).powi(2);
+            }
+        }
         Candidate {
             family,
             label_scores,
@@ -445,9 +481,11 @@ impl<'a> Samples<'a> {
 }
 
 fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
-    a.col_iter()
-        .zip(b.col_iter())
-        .map(|(a, b)| a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>())
+    (0..a.ncols())
+        .map(|c| {
+            let both = a.col_as_slice(c).iter().zip(b.col_as_slice(c));
+            both.map(|(a, b)| a * b).sum::<f64>()
+        })
         .sum()
 }
 

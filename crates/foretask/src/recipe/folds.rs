@@ -5,13 +5,19 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Folds of the forecast.
+use crate::data::RowBlock;
+
+/// Folds of the theory's labels.
 const FOLDS: usize = 5;
+/// Folds of the forecast, where classes have as many samples.
+pub(crate) const MOST_FOLDS: usize = 10;
 
 /// The folds of a target's samples that hold somebody out.
+#[derive(Debug)]
 pub(crate) struct Folds(Vec<Fold>);
 
 /// One fold.
+#[derive(Clone, Debug)]
 pub(crate) struct Fold {
     pub(crate) held_out: Vec<usize>,
     /// The others, unless they lack a class.
@@ -21,7 +27,39 @@ pub(crate) struct Fold {
 impl Folds {
     /// Stratified: the samples of each class are dealt out in random order.
     pub(crate) fn new(class: &[usize], classes: usize, seed: u64) -> Self {
-        let fold = deal(class, classes, seed);
+        Self::of(class, classes, FOLDS, &deal(class, classes, seed))
+    }
+
+    /// With equally many samples of each class, as far as counts allow: given all else, labels of a fold are then
+    /// exchangeable. `keys` are what tells samples apart: neither the order of rows nor names matter.
+    pub(crate) fn balanced(
+        class: &[usize],
+        classes: usize,
+        folds: usize,
+        keys: &[f64],
+        repeat: u64,
+    ) -> Self {
+        let mut of_class: Vec<Vec<usize>> = (0..classes)
+            .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
+            .collect();
+        let mean = |samples: &[usize]| {
+            samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
+        };
+        for samples in &mut of_class {
+            samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+        }
+        of_class.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let mut random = ChaCha8Rng::seed_from_u64(repeat);
+        let mut fold = vec![0; class.len()];
+        for samples in &mut of_class {
+            samples.shuffle(&mut random);
+            let dealt = samples.iter().enumerate();
+            dealt.for_each(|(position, &sample)| fold[sample] = position % folds);
+        }
+        Self::of(class, classes, folds, &fold)
+    }
+
+    fn of(class: &[usize], classes: usize, folds: usize, fold: &[usize]) -> Self {
         let of = |number: usize| {
             let (held_out, others): (Vec<usize>, Vec<usize>) =
                 (0..class.len()).partition(|&l| fold[l] == number);
@@ -31,7 +69,7 @@ impl Folds {
                 others: complete.then_some(others),
             }
         };
-        let folds = (0..FOLDS).map(of).filter(|fold| !fold.held_out.is_empty());
+        let folds = (0..folds).map(of).filter(|fold| !fold.held_out.is_empty());
         Self(folds.collect())
     }
 }
@@ -64,6 +102,23 @@ fn deal(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
         }
     }
     fold
+}
+
+/// Numbers that tell samples apart, whatever the order of the rows and their names.
+pub(crate) fn keys(rows: &RowBlock<'_>) -> Vec<f64> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let p = rows.features();
+    let weights: Vec<f64> = (0..p)
+        .map(|j| 0.5 + (GOLDEN * (j + 1) as f64).fract())
+        .collect();
+    let mut keys = Vec::with_capacity(rows.len());
+    rows.for_panels(&vec![0.0; p], 1.0, |_, panel| {
+        keys.extend(panel.col_iter().map(|row| {
+            let both = row.iter().zip(&weights);
+            both.map(|(x, weight)| x * weight).sum::<f64>()
+        }));
+    });
+    keys
 }
 
 /// Some rows of a matrix.

@@ -21,3 +21,18 @@ pub(crate) fn grid(tasks: usize) -> Grid {
         shared: vec![0.01, 0.1, 1.0, 10.0, 100.0],
     }
 }
+
+/// The grid of a rehearsal, which asks how hard a problem is and not for the best rule.
+pub(crate) fn coarse_grid(tasks: usize) -> Grid {
+    let whole = grid(tasks);
+    let few = |of: &[f64]| -> Vec<f64> {
+        let inside = of.iter().copied().filter(|g| (0.1..=10.0).contains(g));
+        inside.collect()
+    };
+    Grid {
+        alone: few(&whole.alone),
+        symmetric: whole.symmetric[..whole.symmetric.len().min(2)].to_vec(),
+        asymmetric: Vec::new(),
+        shared: few(&whole.shared),
+    }
+}

@@ -4,10 +4,12 @@
 pub(crate) mod families;
 pub(crate) mod folds;
 pub(crate) mod grid;
+pub(crate) mod nested;
 pub(crate) mod theory_labels;
 pub(crate) mod tournament;
 
 pub use families::Family;
-pub(crate) use folds::{Folds, rows};
-pub(crate) use grid::grid;
+pub(crate) use folds::{Folds, keys, rows};
+pub(crate) use grid::{coarse_grid, grid};
+pub(crate) use nested::{Nested, Split, folds_of};
 pub(crate) use tournament::{Entry, Tournament};

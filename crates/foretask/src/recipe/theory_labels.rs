@@ -16,12 +16,14 @@
 //! For isotropic data the fixed point has one number per task (`docs/2-the-theory.md#the-fixed-point`), and none of
 //! it depends on the means: one solution per coupling serves all folds. Time C³ per coupling and fold; memory C².
 
+use std::sync::Arc;
+
 use faer::Mat;
 
 use super::folds::Folds;
 use crate::data::{Cells, Coupling};
 use crate::numerics::{dense, positive_part};
-use crate::solve::{GridPoint, Reduced};
+use crate::solve::Reduced;
 
 /// More cells than this cost more than the labels are worth.
 const MOST_CELLS: usize = 100;
@@ -35,16 +37,28 @@ const CONVERGED: f64 = 1e-12;
 const REGULAR: f64 = 1e-9;
 
 /// What all couplings share.
-pub(crate) struct TheoryLabels<'c> {
-    cells: &'c Cells,
-    target: usize,
-    features: f64,
-    /// Within-class variance per feature of each task.
-    variances: &'c [f64],
+#[derive(Debug)]
+pub(crate) struct TheoryLabels {
+    means: Arc<Means>,
+    cells: Cells,
     /// From all samples.
     whole: MeanProducts,
     /// Without each fold, with the samples that it holds out.
     without: Vec<(Vec<usize>, MeanProducts)>,
+}
+
+/// What labels from any part of the target's samples share.
+#[derive(Debug)]
+struct Means {
+    target: usize,
+    features: f64,
+    /// Within-class variance per feature of each task.
+    variances: Vec<f64>,
+    /// Of all cells, over √p (r x C).
+    of_cells: Mat<f64>,
+    /// The target's, over √p (r x n_t).
+    rows: Mat<f64>,
+    class: Vec<usize>,
     /// Orthonormal label vectors off the shifts of the tasks, C x (C - k).
     basis: Mat<f64>,
 }
@@ -58,74 +72,92 @@ pub(crate) struct Labelled {
 
 /// Inner products of the class means about their task's mean, without the bias of their noise, made positive; and
 /// the centring that takes a mean from its task's (I - 1 shareᵀ in each task).
+#[derive(Debug)]
 struct MeanProducts {
     gram: Mat<f64>,
     centring: Mat<f64>,
 }
 
-impl<'c> TheoryLabels<'c> {
+impl TheoryLabels {
     /// None without a source, with a class of one sample, or with too many cells.
-    pub(crate) fn new(reduced: &'c Reduced<'_>, target: usize, class: &[usize]) -> Option<Self> {
+    pub(crate) fn new(reduced: &Reduced<'_>, target: usize, class: &[usize]) -> Option<Self> {
         let cells = &reduced.cells;
-        let own = cells.of_task(target);
-        let few = own.clone().any(|cell| cells.count(cell) < 2);
-        if cells.tasks().len() < 2 || few || cells.len() > MOST_CELLS {
+        if cells.tasks().len() < 2 || has_few(cells, target) || cells.len() > MOST_CELLS {
             return None;
         }
         let rows = reduced.rows_of(target)?;
-        let p = reduced.features() as f64;
-        // Means over √p, of the cells of all other tasks once.
-        let mut means = Mat::zeros(rows.nrows(), cells.len());
+        let mut of_cells = Mat::zeros(rows.nrows(), cells.len());
         for cell in 0..cells.len() {
             let mean = reduced.cell_mean(cell);
-            let entries = means.col_mut(cell).iter_mut().zip(mean);
+            let entries = of_cells.col_mut(cell).iter_mut().zip(mean);
             entries.for_each(|(to, from)| *to = from);
         }
-        let counts: Vec<f64> = (0..cells.len())
-            .map(|cell| cells.count(cell) as f64)
-            .collect();
-        let of = |kept: Option<&[usize]>| {
-            let (mut means, mut counts) = (means.clone(), counts.clone());
-            let mut variance = reduced.variances().to_vec();
-            if let Some(kept) = kept {
-                variance[target] = refit(&mut means, &mut counts, own.start, &rows, class, kept);
-            }
-            MeanProducts::new(cells, &means, &counts, &variance, p)
-        };
-        let folds = Folds::new(class, own.len(), SEED);
-        let without = folds.into_iter().map(|fold| {
-            let kept: Vec<usize> = (0..class.len())
-                .filter(|&sample| !fold.holds_out(sample))
-                .collect();
-            (fold.held_out.clone(), of(Some(&kept)))
-        });
-        Some(Self {
+        let means = Arc::new(Means {
             target,
-            features: p,
-            variances: reduced.variances(),
-            whole: of(None),
-            without: without.collect(),
+            features: reduced.features() as f64,
+            variances: reduced.variances().to_vec(),
+            of_cells,
+            rows,
+            class: class.to_vec(),
             basis: contrasts(cells),
-            cells,
-        })
+        });
+        let everyone: Vec<usize> = (0..class.len()).collect();
+        let whole = means.products(cells, None);
+        Some(Self::of_samples(means, cells.clone(), whole, &everyone))
     }
 
-    /// The label scores at a point of the grid.
-    pub(crate) fn at_point(&self, point: GridPoint) -> Option<Labelled> {
-        let coupling = point.coupling(self.cells.tasks().len(), self.target);
-        coupling.ok().map(|coupling| self.at(&coupling))
+    /// The same from some of the target's samples, which `cells` count.
+    pub(crate) fn among(&self, cells: &Cells, samples: &[usize]) -> Option<Self> {
+        if has_few(cells, self.means.target) {
+            return None;
+        }
+        let whole = self.means.products(cells, Some(samples));
+        let means = self.means.clone();
+        Some(Self::of_samples(means, cells.clone(), whole, samples))
+    }
+
+    fn of_samples(
+        means: Arc<Means>,
+        cells: Cells,
+        whole: MeanProducts,
+        samples: &[usize],
+    ) -> Self {
+        let class: Vec<usize> = samples.iter().map(|&sample| means.class[sample]).collect();
+        let folds = Folds::new(&class, cells.of_task(means.target).len(), SEED);
+        let without = folds.into_iter().map(|fold| {
+            let kept: Vec<usize> = (0..samples.len())
+                .filter(|&position| !fold.holds_out(position))
+                .map(|position| samples[position])
+                .collect();
+            (fold.held_out.clone(), means.products(&cells, Some(&kept)))
+        });
+        Self {
+            without: without.collect(),
+            whole,
+            means,
+            cells,
+        }
     }
 
     /// The label scores at a coupling with λ > 0.
     pub(crate) fn at(&self, coupling: &Coupling) -> Labelled {
-        let level = Level::new(
-            self.cells,
-            self.target,
-            self.features,
-            self.variances,
-            coupling,
-        );
-        let labels = |products: &MeanProducts| self.label_scores(&level, products);
+        self.with(&self.level(&self.cells, coupling))
+    }
+
+    /// The theory at a coupling with λ > 0, where the target has the counts of `cells`.
+    pub(crate) fn level(&self, cells: &Cells, coupling: &Coupling) -> Level {
+        let Means {
+            target,
+            features,
+            variances,
+            ..
+        } = &*self.means;
+        Level::new(cells, *target, *features, variances, coupling)
+    }
+
+    /// The label scores, given the theory for the counts of these samples.
+    pub(crate) fn with(&self, level: &Level) -> Labelled {
+        let labels = |products: &MeanProducts| self.label_scores(level, products);
         let without = self.without.iter();
         Labelled {
             whole: labels(&self.whole),
@@ -136,10 +168,10 @@ impl<'c> TheoryLabels<'c> {
     }
 
     fn label_scores(&self, level: &Level, products: &MeanProducts) -> Mat<f64> {
-        let cells = self.cells;
-        let c = cells.len();
-        let range = cells.of_task(self.target);
-        let (n, m) = (cells.samples(self.target) as f64, range.len());
+        let cells = &self.cells;
+        let (c, target) = (cells.len(), self.means.target);
+        let range = cells.of_task(target);
+        let (n, m) = (cells.samples(target) as f64, range.len());
         let MeanProducts { gram, centring } = products;
         let between = |of: &Mat<f64>, r: usize, s: usize| {
             of[(cells.task_of(r), cells.task_of(s))] * gram[(r, s)]
@@ -160,12 +192,12 @@ impl<'c> TheoryLabels<'c> {
             })
             .collect();
         let means = Mat::from_fn(m, c, |class, cell| response(class, cell) - average[cell]);
-        let means = dense::times(means.as_ref(), self.basis.as_ref());
+        let means = dense::times(means.as_ref(), self.means.basis.as_ref());
         let inner = Mat::from_fn(c, c, |r, s| {
             let noise = if r == s { level.noise[r] } else { 0.0 };
             noise + level.delta[r] * between(&level.spread, r, s) * level.delta[s]
         });
-        let seen = dense::times(residual.as_ref(), self.basis.as_ref());
+        let seen = dense::times(residual.as_ref(), self.means.basis.as_ref());
         let half = dense::times(inner.as_ref(), seen.as_ref());
         let covariance = dense::times(seen.transpose(), half.as_ref());
         let weighted = Mat::from_fn(means.ncols(), m, |i, class| {
@@ -179,7 +211,28 @@ impl<'c> TheoryLabels<'c> {
             normal[(i, i)] += REGULAR * trace / size as f64 + 1e-12;
         }
         let solved = dense::solve_general(normal.as_ref(), weighted.as_ref());
-        dense::times(self.basis.as_ref(), solved.as_ref())
+        dense::times(self.means.basis.as_ref(), solved.as_ref())
+    }
+}
+
+/// Whether a class of the target has one sample.
+fn has_few(cells: &Cells, target: usize) -> bool {
+    cells.of_task(target).any(|cell| cells.count(cell) < 2)
+}
+
+impl Means {
+    /// From all samples of the target, or from some.
+    fn products(&self, cells: &Cells, kept: Option<&[usize]>) -> MeanProducts {
+        let counts = (0..cells.len()).map(|cell| cells.count(cell) as f64);
+        let mut counts: Vec<f64> = counts.collect();
+        let mut means = self.of_cells.clone();
+        let mut variance = self.variances.clone();
+        if let Some(kept) = kept {
+            let first = cells.of_task(self.target).start;
+            let (rows, class) = (&self.rows, &self.class);
+            variance[self.target] = refit(&mut means, &mut counts, first, rows, class, kept);
+        }
+        MeanProducts::new(cells, &means, &counts, &variance, self.features)
     }
 }
 
@@ -261,7 +314,7 @@ fn contrasts(cells: &Cells) -> Mat<f64> {
 }
 
 /// The isotropic theory at one coupling, as far as it does not depend on the means.
-struct Level {
+pub(crate) struct Level {
     /// R, k x k.
     resolvent: Mat<f64>,
     /// R diag(coefficients) R, k x k: what the spread of the means is multiplied by.

@@ -10,8 +10,8 @@
 //!
 //! with π_f the prior of its family and N_f the family's size in the view. The exponential is what a standard error
 //! of ln PRESS makes of two: near interpolation PRESS is small by luck. The scores of the weighted average are still
-//! linear in each view of x. For the forecast, weights are chosen again for each of five folds from the samples of
-//! the others, so that no sample has a say in the rule that is tested on it.
+//! linear in each view of x. For the forecast, everything is chosen again without each of several folds (`nested.rs`),
+//! so that no sample has a say in the rule that is tested on it.
 //!
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
@@ -19,7 +19,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::families::{Candidate, Family, Samples, Sign};
+use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
 use super::theory_labels::TheoryLabels;
 use crate::data::{Cells, Coupling, classes_in_order};
@@ -34,6 +34,8 @@ const DOUBT: f64 = 2.0;
 /// A candidate this many nats behind the best, counted with half the samples, cannot matter in any
 /// fold and is dropped on the way.
 const HOPELESS: f64 = 40.0;
+/// The same for a candidate behind the best of its family in its view, which may be asked for by name.
+const HOPELESS_BY_NAME: f64 = 7.0;
 
 /// A candidate with the coupling it was fitted at.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ pub(crate) struct Entry {
     /// PRESS.
     pub(crate) press: f64,
     /// ν.
-    effective: f64,
+    pub(super) effective: f64,
 }
 
 impl Entry {
@@ -69,12 +71,20 @@ impl Entry {
 /// All candidates that matter, and the fits behind them.
 #[derive(Debug)]
 pub(crate) struct Tournament {
+    pub(crate) cells: Cells,
+    pub(crate) target: usize,
     pub(crate) entries: Vec<Entry>,
     pub(crate) fitted: Vec<Fitted>,
+    /// The view of each fit.
+    pub(super) seen: Vec<View>,
+    /// The theory's labels, by view.
+    pub(super) labels: Vec<(View, TheoryLabels)>,
+    /// The coupling, if it is given.
+    pub(super) coupling: Option<Coupling>,
     pub(crate) class: Vec<usize>,
-    classes: usize,
+    pub(super) classes: usize,
     /// How many candidates of each family were tried, by view.
-    tried: Vec<(View, [usize; Family::ALL.len()])>,
+    pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
     /// Whether every class has one sample.
     single: bool,
     /// Σ |y - ȳ|² per sample.
@@ -84,7 +94,8 @@ pub(crate) struct Tournament {
 impl Tournament {
     /// Without candidates.
     pub(crate) fn new(cells: &Cells, target: usize) -> Self {
-        Self::empty(cells, target, &classes_in_order(&cells.tasks()[target]))
+        let class = classes_in_order(&cells.tasks()[target]);
+        Self::of_samples(cells.clone(), target, class)
     }
 
     /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
@@ -97,22 +108,12 @@ impl Tournament {
         grid: &Grid,
         done: &dyn Fn(f64),
     ) -> Result<()> {
-        let cells = &reduced.cells;
-        let class = |&target: &usize| classes_in_order(&cells.tasks()[target]);
-        let classes: Vec<Vec<usize>> = targets.iter().map(class).collect();
-        let sides: Vec<(Samples<'_>, Option<TheoryLabels<'_>>)> = targets
-            .iter()
-            .zip(&classes)
-            .map(|(&target, class)| {
-                let samples = Samples::new(cells, target, class);
-                (samples, TheoryLabels::new(reduced, target, class))
-            })
-            .collect();
+        for tournament in tournaments.iter_mut() {
+            tournament.look_through(view, reduced);
+        }
         reduced.grid(grid, targets, &mut |fitted, share| {
-            let entered = tournaments.iter_mut().zip(&sides).zip(fitted);
-            entered.for_each(|((tournament, (samples, labels)), fitted)| {
-                tournament.enter(view, samples, labels.as_ref(), fitted, None);
-            });
+            let entered = tournaments.iter_mut().zip(fitted);
+            entered.for_each(|(tournament, fitted)| tournament.enter(view, fitted));
             done(share);
         })
     }
@@ -121,63 +122,73 @@ impl Tournament {
     pub(crate) fn enter_one(
         &mut self,
         view: View,
-        target: usize,
         reduced: &Reduced<'_>,
         fitted: Fitted,
         coupling: &Coupling,
     ) {
-        let class = self.class.clone();
-        let samples = Samples::new(&reduced.cells, target, &class);
-        let labels = TheoryLabels::new(reduced, target, &class);
-        self.enter(
-            view,
-            &samples,
-            labels.as_ref(),
-            vec![fitted],
-            Some(coupling),
-        );
+        self.coupling = Some(coupling.clone());
+        self.look_through(view, reduced);
+        self.enter(view, vec![fitted]);
     }
 
-    fn empty(cells: &Cells, target: usize, class: &[usize]) -> Self {
-        let samples = Samples::new(cells, target, class);
+    /// Of the samples that `cells` count.
+    pub(super) fn of_samples(cells: Cells, target: usize, class: Vec<usize>) -> Self {
+        let samples = Samples::new(&cells, target, &class);
         let label_squares = (0..class.len())
             .map(|l| samples.labels.row(l).squared_norm_l2())
             .collect();
+        let single = samples.are_single();
         Self {
             entries: Vec::new(),
             fitted: Vec::new(),
-            class: class.to_vec(),
+            seen: Vec::new(),
+            labels: Vec::new(),
+            coupling: None,
             classes: cells.of_task(target).len(),
             tried: Vec::new(),
-            single: samples.are_single(),
+            single,
             label_squares,
+            class,
+            cells,
+            target,
         }
     }
 
-    fn enter(
-        &mut self,
-        view: View,
-        samples: &Samples<'_>,
-        labels: Option<&TheoryLabels<'_>>,
-        fitted: Vec<Fitted>,
-        coupling: Option<&Coupling>,
-    ) {
+    fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
+        let labels = TheoryLabels::new(reduced, self.target, &self.class);
+        self.labels.extend(labels.map(|labels| (view, labels)));
+        self.tried.push((view, [0; Family::ALL.len()]));
+    }
+
+    /// The coupling that is given, or that of a point of the grid.
+    pub(super) fn coupling_at(&self, point: GridPoint) -> Option<Coupling> {
+        match &self.coupling {
+            Some(coupling) => Some(coupling.clone()),
+            None => {
+                let coupling = point.coupling(self.cells.tasks().len(), self.target);
+                coupling.ok()
+            }
+        }
+    }
+
+    /// The theory's labels in a view, where a fit at this point shares anything.
+    pub(super) fn labels_in(&self, view: View, point: GridPoint) -> Option<&TheoryLabels> {
+        let own = self.labels.iter().find(|(known, _)| *known == view);
+        own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
+    }
+
+    fn enter(&mut self, view: View, fitted: Vec<Fitted>) {
+        let samples = Samples::new(&self.cells, self.target, &self.class);
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
             .map(|fitted| {
-                let sharing = fitted.point.shared > 0.0;
-                let labels = labels
-                    .filter(|_| sharing)
-                    .and_then(|labels| match coupling {
-                        Some(coupling) => Some(labels.at(coupling)),
-                        None => labels.at_point(fitted.point),
-                    });
-                samples.candidates(fitted, labels.as_ref())
+                let point = fitted.point;
+                let labels = self.labels_in(view, point).zip(self.coupling_at(point));
+                let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
+                samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL)
             })
             .collect();
-        if !self.tried.iter().any(|(known, _)| *known == view) {
-            self.tried.push((view, [0; Family::ALL.len()]));
-        }
+        let total = samples.total;
         for (fitted, candidates) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
             for candidate in candidates {
@@ -185,7 +196,7 @@ impl Tournament {
                     let tried = self.tried.iter_mut().filter(|(known, _)| *known == view);
                     tried.for_each(|(_, tried)| tried[candidate.family as usize] += 1);
                 }
-                let press = candidate.squared_errors.iter().sum::<f64>() / samples.total;
+                let press = candidate.squared_errors.iter().sum::<f64>() / total;
                 self.entries.push(Entry {
                     candidate,
                     view,
@@ -196,38 +207,25 @@ impl Tournament {
                 });
             }
             self.fitted.push(fitted);
+            self.seen.push(view);
         }
         self.drop_hopeless();
     }
 
-    /// Gives up candidates that cannot matter, and their fits. The best of each family in each view stays, so
-    /// that it can be asked for by name.
+    /// Gives up candidates that cannot matter, and their fits. Those near to the best of their family in their view
+    /// stay, so that it can be asked for by name.
     fn drop_hopeless(&mut self) {
         if self.single {
             return;
         }
-        let cost = |entry: &Entry| entry.doubted(entry.press, 1.0, self.classes);
+        let (strength, classes) = (self.half_strength(), self.classes);
+        let cost = |entry: &Entry| strength * entry.doubted(entry.press, 1.0, classes);
         let least = self.entries.iter().map(cost).fold(f64::INFINITY, f64::min);
-        let mut best: Vec<(View, Family, f64)> = Vec::new();
-        for entry in self.entries.iter().filter(|e| e.is(e.candidate.family)) {
-            let family = entry.candidate.family;
-            match best
-                .iter_mut()
-                .find(|(v, f, _)| *v == entry.view && *f == family)
-            {
-                Some((.., press)) => *press = press.min(entry.press),
-                None => best.push((entry.view, family, entry.press)),
-            }
-        }
-        let is_best = |entry: &Entry| {
-            entry.is(entry.candidate.family)
-                && best.contains(&(entry.view, entry.candidate.family, entry.press))
-        };
-        let strength = 0.5 * exponent(self.class.len(), self.classes);
-        let classes = self.classes;
+        let near = self.near_the_best_of_its_kind();
+        let mut near = near.iter();
         self.entries.retain(|entry| {
-            let cost = entry.doubted(entry.press, 1.0, classes);
-            strength * (cost - least) < HOPELESS || is_best(entry)
+            let near = near.next().is_some_and(|near| *near);
+            cost(entry) - least < HOPELESS || near
         });
         let mut needed = vec![false; self.fitted.len()];
         self.entries
@@ -237,8 +235,41 @@ impl Tournament {
             if !needed {
                 fitted.responses = Mat::new();
                 fitted.weights.values = Mat::new();
+                fitted.hat = None;
             }
         }
+    }
+
+    /// The exponent with half of the samples.
+    fn half_strength(&self) -> f64 {
+        0.5 * exponent(self.class.len(), self.classes)
+    }
+
+    /// Whether each entry may matter, in some fold, among those of its family in its view.
+    pub(super) fn near_the_best_of_its_kind(&self) -> Vec<bool> {
+        let strength = self.half_strength();
+        let costs = self.entries.iter().map(|entry| {
+            let cost = strength * entry.doubted(entry.press, 1.0, self.classes);
+            (entry.view, entry.candidate.family, cost, entry.press)
+        });
+        let costs: Vec<(View, Family, f64, f64)> = costs.collect();
+        let mut best: Vec<(View, Family, f64, f64)> = Vec::new();
+        for &(view, family, cost, press) in &costs {
+            match best.iter_mut().find(|(v, f, ..)| *v == view && *f == family) {
+                Some((.., least, least_press)) => {
+                    *least = least.min(cost);
+                    *least_press = least_press.min(press);
+                }
+                None => best.push((view, family, cost, press)),
+            }
+        }
+        let near = |(view, family, cost, press): &(View, Family, f64, f64)| {
+            let mut own = best.iter().filter(|(v, f, ..)| v == view && f == family);
+            own.any(|(.., least, least_press)| {
+                cost - least < HOPELESS_BY_NAME || press <= least_press
+            })
+        };
+        costs.iter().map(near).collect()
     }
 
     /// The number of candidates tried.
@@ -252,31 +283,32 @@ impl Tournament {
         own.flat_map(|(_, tried)| tried).sum()
     }
 
-    /// Weights of all entries from the samples chosen; they sum to one.
-    pub(crate) fn weights(&self, chosen: impl Fn(usize) -> bool) -> Vec<f64> {
-        self.weights_among(chosen, |_| true)
+    /// Weights of all entries from all samples; they sum to one.
+    pub(crate) fn weights(&self) -> Vec<f64> {
+        self.weights_among(&|_| true)
     }
 
     /// The same where only some entries qualify; the others weigh nothing.
-    fn weights_among(
+    pub(crate) fn weights_among(&self, qualifies: &dyn Fn(&Entry) -> bool) -> Vec<f64> {
+        self.weigh(self.class.len(), &|entry| entry.press, qualifies)
+    }
+
+    /// Weights by PRESS over so many of the samples.
+    fn weigh(
         &self,
-        chosen: impl Fn(usize) -> bool,
-        qualifies: impl Fn(&Entry) -> bool,
+        samples: usize,
+        press: &dyn Fn(&Entry) -> f64,
+        qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Vec<f64> {
         if self.single {
             return self.equal_weights(qualifies);
         }
-        let samples: Vec<usize> = (0..self.class.len()).filter(|&l| chosen(l)).collect();
-        let total: f64 = samples.iter().map(|&l| self.label_squares[l]).sum();
-        let share = samples.len() as f64 / self.class.len() as f64;
-        let strength = exponent(samples.len(), self.classes);
+        let share = samples as f64 / self.class.len() as f64;
+        let strength = exponent(samples, self.classes);
         let cost: Vec<f64> = self
             .entries
             .iter()
-            .map(|entry| {
-                let errors = samples.iter().map(|&l| entry.candidate.squared_errors[l]);
-                strength * entry.doubted(errors.sum::<f64>() / total, share, self.classes)
-            })
+            .map(|entry| strength * entry.doubted(press(entry), share, self.classes))
             .collect();
         let both = || self.entries.iter().zip(&cost);
         let qualified = both().filter(|(entry, _)| qualifies(entry));
@@ -299,7 +331,7 @@ impl Tournament {
 
     /// Those of the pooled candidates with a positive slope in the linear views; where none of them qualifies, those
     /// of pooled ones in any view, of the target alone, of classical labels, or of whatever there is.
-    fn equal_weights(&self, qualifies: impl Fn(&Entry) -> bool) -> Vec<f64> {
+    fn equal_weights(&self, qualifies: &dyn Fn(&Entry) -> bool) -> Vec<f64> {
         let of = |entry: &Entry, family: Family| {
             let Candidate {
                 family: own, sign, ..
@@ -324,11 +356,19 @@ impl Tournament {
     }
 
     /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in; of the entries that
-    /// qualify.
-    pub(crate) fn cross_fitted(&self, seed: u64, qualifies: impl Fn(&Entry) -> bool) -> Mat<f64> {
+    /// qualify. What is left of a sample is its part in the responses of the others.
+    pub(crate) fn cross_fitted(&self, folds: &Folds, qualifies: &dyn Fn(&Entry) -> bool) -> Mat<f64> {
         let mut scores = Mat::zeros(self.class.len(), self.classes);
-        for fold in &Folds::new(&self.class, self.classes, seed) {
-            let weights = self.weights_among(|l| !fold.holds_out(l), &qualifies);
+        for fold in folds {
+            let samples: Vec<usize> = (0..self.class.len())
+                .filter(|&l| !fold.holds_out(l))
+                .collect();
+            let total: f64 = samples.iter().map(|&l| self.label_squares[l]).sum();
+            let press = |entry: &Entry| {
+                let errors = samples.iter().map(|&l| entry.candidate.squared_errors[l]);
+                errors.sum::<f64>() / total
+            };
+            let weights = self.weigh(samples.len(), &press, qualifies);
             for (entry, weight) in self.entries.iter().zip(weights) {
                 for &l in &fold.held_out {
                     for c in 0..self.classes {

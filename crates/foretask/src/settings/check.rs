@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     pub(crate) views: Vec<View>,
     /// The linear view that theories look through.
     pub(crate) base: View,
+    /// Whether it is a rehearsal: a coarse grid, and no forecast to speak of.
+    pub(crate) light: bool,
 }
 
 impl Plan {
@@ -38,6 +40,7 @@ impl Plan {
             stakes: settings.stakes(cells, target)?,
             null: settings.null(cells, target)?,
             coupling: settings.coupling(cells)?,
+            light: false,
             settings,
         })
     }

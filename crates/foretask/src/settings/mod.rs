@@ -48,14 +48,14 @@ pub enum Prior {
 /// | `prior` | observed | how often classes occur in use | [`Prior`]; shares sum to one |
 /// | `costs` | 1 each | what a mistake in a class costs | zero or more, one above zero |
 /// | `false_alarm` | none | a rate to be held | two classes; between 0 and 1 |
-/// | `seed` | 0 | deals out the folds of the forecast | any |
+/// | `rehearse` | yes | whether sources take the target's place for the forecast | yes or no |
 ///
 /// ```
 /// use foretask::{Labels, Settings};
 /// let settings = Settings { target: Some("webcam".into()), labels: Labels::Classical, ..Settings::default() };
-/// assert_eq!(settings.seed, 0);
+/// assert!(settings.rehearse);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The task to decide for; may be left out if there is only one.
     pub target: Option<String>,
@@ -81,6 +81,26 @@ pub struct Settings {
     pub costs: Vec<(String, f64)>,
     /// Hold a false-alarm rate instead of minimising the expected cost (two classes).
     pub false_alarm: Option<FalseAlarm>,
-    /// Deals out the folds of the forecast.
-    pub seed: u64,
+    /// Whether sources take the target's place, to tell what a rule made of so few labels is worth. The default only;
+    /// costs about as much again as the study.
+    pub rehearse: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            target: None,
+            coupling: None,
+            rule: RuleName::default(),
+            labels: Labels::default(),
+            ties: Ties::default(),
+            evidence: Evidence::default(),
+            scaling: Scaling::default(),
+            views: Views::default(),
+            prior: Prior::default(),
+            costs: Vec::new(),
+            false_alarm: None,
+            rehearse: true,
+        }
+    }
 }

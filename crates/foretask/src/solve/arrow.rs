@@ -1,6 +1,6 @@
 //! The arrowhead form of a trained system: one factor per task, one head for what they share.
 
-use faer::{Accum, Mat};
+use faer::{Accum, Mat, MatRef};
 
 use super::block::Block;
 use super::factor::Factor;
@@ -82,7 +82,8 @@ impl<'a> Arrow<'a> {
         weights
     }
 
-    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, and the G_ll.
+    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, the G_ll, and the `whole` of
+    /// I - H if asked for.
     pub(super) fn residuals(
         &self,
         coupling: &Coupling,
@@ -90,12 +91,20 @@ impl<'a> Arrow<'a> {
         own: &Own<'_>,
         mut labels: Mat<f64>,
         weights: &Mat<f64>,
+        whole: bool,
     ) -> Residuals {
         let normaliser = (self.factors.len() * weights.nrows()) as f64;
         let (lambda, gamma) = (coupling.lambda(), coupling.gamma()[task]);
         let n = labels.nrows() as f64;
         let mut g = Vec::with_capacity(labels.nrows());
         let scale = 1.0 / (own.scale * normaliser.sqrt());
+        let rows = if whole { labels.nrows() } else { 0 };
+        let (mut all, mut half) = (
+            Mat::<f64>::zeros(weights.nrows(), rows),
+            Mat::<f64>::zeros(weights.nrows(), rows),
+        );
+        let mut q = whole
+            .then(|| Mat::from_fn(rows, rows, |i, j| f64::from(u8::from(i == j)) - 1.0 / n));
         own.rows.for_panels(own.mean, scale, |start, z| {
             dense::product(
                 labels.as_mut().subrows_mut(start, z.ncols()),
@@ -106,6 +115,13 @@ impl<'a> Arrow<'a> {
             );
             let mut fz = self.factors[task].apply_to_samples(start, z);
             let own: Vec<f64> = (0..z.ncols()).map(|l| dot(z.col(l), fz.col(l))).collect();
+            if whole {
+                let part = |of: &mut Mat<f64>, from: MatRef<'_, f64>| {
+                    of.as_mut().subcols_mut(start, z.ncols()).copy_from(from);
+                };
+                part(&mut all, z);
+                part(&mut half, fz.as_ref());
+            }
             if lambda > 0.0 {
                 dense::solve_lower(self.head.as_ref(), fz.as_mut());
             }
@@ -119,6 +135,20 @@ impl<'a> Arrow<'a> {
                 g.push(1.0 - quadratic - 1.0 / n);
             }
         });
-        Residuals { alpha: labels, g }
+        if let Some(q) = &mut q {
+            let mut subtract = |left: MatRef<'_, f64>, right: MatRef<'_, f64>, factor: f64| {
+                dense::product(q.as_mut(), Accum::Add, left.transpose(), right, -factor);
+            };
+            subtract(all.as_ref(), half.as_ref(), gamma);
+            if lambda > 0.0 {
+                dense::solve_lower(self.head.as_ref(), half.as_mut());
+                subtract(half.as_ref(), half.as_ref(), lambda);
+            }
+        }
+        Residuals {
+            alpha: labels,
+            g,
+            q,
+        }
     }
 }

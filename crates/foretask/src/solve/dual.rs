@@ -112,15 +112,24 @@ impl<'a> Dual<'a> {
     }
 
     /// α of a task's samples, and the G_ll: (K⁻¹)_ll is the squared norm of column l of L⁻¹.
-    pub(super) fn residuals(&self, task: usize) -> Residuals {
+    /// The `whole` of I - H if asked for.
+    pub(super) fn residuals(&self, task: usize, whole: bool) -> Residuals {
         let start: usize = self.rows[..task].iter().map(|block| block.rows.len()).sum();
         let n = self.rows[task].rows.len();
         let inverse = dense::invert_lower(self.kernel.as_ref());
+        let own = inverse.subcols(start, n);
+        let q = whole.then(|| {
+            let mut q = dense::times(own.transpose(), own);
+            q.col_iter_mut()
+                .for_each(|column| column.iter_mut().for_each(|x| *x -= 1.0 / n as f64));
+            q
+        });
         Residuals {
             g: (start..start + n)
                 .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
                 .collect(),
             alpha: self.alpha.subrows(start, n).to_owned(),
+            q,
         }
     }
 }

@@ -12,18 +12,19 @@
 //! independent squares would. Near interpolation ν is small: all errors depend on a few residual directions,
 //! and shrink together by luck.
 //!
-//! Up to [`EXPLICIT_ROWS`] rows Q is formed, beyond both traces come from [`PROBES`] vectors of signs, and beyond
-//! [`PROBED_ROWS`] ν is tr Q, which it comes near to where rows outnumber what is fitted.
-//! Time n² r + n³ per coupling, or 8 n r times the probes.
+//! Up to [`HAT_ROWS`] rows Q is formed, which leaving out folds needs, too. Beyond [`EXPLICIT_ROWS`] both traces come
+//! from [`PROBES`] vectors of signs, and beyond [`PROBED_ROWS`] ν is tr Q, which it comes near to where rows outnumber
+//! what is fitted. Time n² r + n³ per coupling, or 8 n r times the probes.
 
 use faer::{Accum, Mat, MatRef};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::block_tridiagonal::Shifted;
+use super::leave_fold_out::HAT_ROWS;
 use crate::numerics::dense;
 
-/// Up to here Q is formed.
+/// Up to here the traces are computed.
 const EXPLICIT_ROWS: usize = 128;
 /// Vectors of signs.
 const PROBES: usize = 8;
@@ -38,63 +39,83 @@ pub(super) struct Residuals {
     z: Mat<f64>,
     fz: Mat<f64>,
     g: f64,
-    form: Form,
+    /// I - 11ᵀ/n - g Z̃ F Z̃ᵀ, where rows are few.
+    alone: Option<Mat<f64>>,
+    /// Signs (n x probes), where they are many.
+    signs: Option<Mat<f64>>,
 }
 
-enum Form {
-    /// I - 11ᵀ/n - g Z̃ F Z̃ᵀ.
+/// What makes residuals of labels at one coupling.
+pub(super) enum Operator<'r> {
     Explicit(Mat<f64>),
-    /// Signs, n x probes.
-    Probed(Mat<f64>),
+    /// With λ > 0 the factor of I + λT and Qᵀ F Z̃ᵀ.
+    Implicit(&'r Residuals, Option<(&'r Shifted, &'r Mat<f64>)>),
 }
 
 impl Residuals {
     pub(super) fn new(z: Mat<f64>, fz: Mat<f64>, g: f64) -> Self {
         let n = z.ncols();
-        let form = if n <= EXPLICIT_ROWS {
+        let alone = (n <= HAT_ROWS).then(|| {
             let mut q = Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
             dense::product(q.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -g);
-            Form::Explicit(q)
-        } else {
-            Form::Probed(signs(&z))
-        };
-        Self { z, fz, g, form }
+            q
+        });
+        let signs = (n > EXPLICIT_ROWS).then(|| signs(&z));
+        Self {
+            z,
+            fz,
+            g,
+            alone,
+            signs,
+        }
     }
 
-    /// ν at one coupling, given G; with λ > 0 also the factor of I + λT and Qᵀ F Z̃ᵀ.
-    pub(super) fn effective_errors(
-        &self,
-        left: &[f64],
-        shared: Option<(&Shifted, &Mat<f64>)>,
-    ) -> f64 {
+    /// Q at one coupling; with λ > 0 also the factor of I + λT and Qᵀ F Z̃ᵀ.
+    pub(super) fn operator<'r>(
+        &'r self,
+        shared: Option<(&'r Shifted, &'r Mat<f64>)>,
+    ) -> Operator<'r> {
+        let Some(alone) = &self.alone else {
+            return Operator::Implicit(self, shared);
+        };
+        let mut q = alone.clone();
+        if let Some((shifted, rotated)) = shared {
+            let mut solved = rotated.clone();
+            shifted.forward(solved.as_mut());
+            let solved = solved.as_ref();
+            dense::product(
+                q.as_mut(),
+                Accum::Add,
+                solved.transpose(),
+                solved,
+                -shifted.lambda,
+            );
+        }
+        Operator::Explicit(q)
+    }
+
+    /// ν at one coupling, given Q and its diagonal.
+    pub(super) fn effective_errors(&self, operator: &Operator<'_>, left: &[f64]) -> f64 {
         let d: Vec<f64> = left.iter().map(|g| 1.0 / g.max(LEAST_LEFT)).collect();
         let n = d.len();
-        let (trace, square) = match &self.form {
-            Form::Explicit(alone) => {
-                let mut q = alone.clone();
-                if let Some((shifted, rotated)) = shared {
-                    let mut solved = rotated.clone();
-                    shifted.forward(solved.as_mut());
-                    let solved = solved.as_ref();
-                    dense::product(
-                        q.as_mut(),
-                        Accum::Add,
-                        solved.transpose(),
-                        solved,
-                        -shifted.lambda,
-                    );
-                }
-                for j in 0..n {
-                    let column = q.col_mut(j).iter_mut().zip(&d);
-                    column.for_each(|(q, d)| *q *= d);
-                }
+        let scaled = |v: &Mat<f64>| Mat::from_fn(n, v.ncols(), |i, j| d[i] * v[(i, j)]);
+        let (trace, square) = match (&self.signs, operator) {
+            (None, Operator::Explicit(q)) => {
+                let q = scaled(q);
                 let m = dense::times(q.as_ref(), q.transpose());
                 ((0..n).map(|i| m[(i, i)]).sum(), m.squared_norm_l2())
             }
-            Form::Probed(signs) => {
-                let scaled = |v: &Mat<f64>| Mat::from_fn(n, v.ncols(), |i, j| d[i] * v[(i, j)]);
-                let once = self.apply(&scaled(signs), shared);
-                let twice = scaled(&self.apply(&once, shared));
+            (signs, operator) => {
+                let made;
+                let signs = match signs {
+                    Some(signs) => signs,
+                    None => {
+                        made = self::signs(&self.z);
+                        &made
+                    }
+                };
+                let once = operator.times(&scaled(signs));
+                let twice = scaled(&operator.times(&once));
                 (
                     once.squared_norm_l2() / PROBES as f64,
                     twice.squared_norm_l2() / PROBES as f64,
@@ -107,9 +128,15 @@ impl Residuals {
             1.0
         }
     }
+}
 
+impl Operator<'_> {
     /// Q v.
-    fn apply(&self, v: &Mat<f64>, shared: Option<(&Shifted, &Mat<f64>)>) -> Mat<f64> {
+    fn times(&self, v: &Mat<f64>) -> Mat<f64> {
+        let (residuals, shared) = match self {
+            Self::Explicit(q) => return dense::times(q.as_ref(), v.as_ref()),
+            Self::Implicit(residuals, shared) => (residuals, shared),
+        };
         let n = v.nrows() as f64;
         let means: Vec<f64> = v.col_iter().map(|v| v.iter().sum::<f64>() / n).collect();
         let mut result = Mat::from_fn(v.nrows(), v.ncols(), |i, j| v[(i, j)] - means[j]);
@@ -123,9 +150,9 @@ impl Residuals {
             );
         };
         subtract(
-            self.z.as_ref(),
-            &dense::times(self.fz.as_ref(), v.as_ref()),
-            self.g,
+            residuals.z.as_ref(),
+            &dense::times(residuals.fz.as_ref(), v.as_ref()),
+            residuals.g,
         );
         if let Some((shifted, rotated)) = shared {
             let mut inner = dense::times(rotated.as_ref(), v.as_ref());
@@ -182,17 +209,21 @@ mod tests {
         (Residuals::new(z, fz, g), left)
     }
 
+    fn effective(residuals: &Residuals, left: &[f64]) -> f64 {
+        residuals.effective_errors(&residuals.operator(None), left)
+    }
+
     #[test]
     fn nothing_fitted_leaves_all_errors_but_the_mean() {
         let (residuals, left) = alone(40, 3, 1e-12);
-        assert!((residuals.effective_errors(&left, None) - 39.0).abs() < 1e-6);
+        assert!((effective(&residuals, &left) - 39.0).abs() < 1e-6);
     }
 
     #[test]
     fn interpolation_leaves_few() {
         let few = |features: usize| {
             let (residuals, left) = alone(60, features, 1e4);
-            residuals.effective_errors(&left, None)
+            effective(&residuals, &left)
         };
         // The rows less what 50 features take: 60 - 1 - 50.
         assert!((few(50) - 9.0).abs() < 3.0, "{}", few(50));
@@ -203,26 +234,24 @@ mod tests {
     fn probes_come_near_to_the_traces() {
         for g in [0.01, 1.0, 100.0] {
             let (probed, left) = alone(EXPLICIT_ROWS + 60, 100, g);
-            let n = left.len();
-            let mut q = Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
-            dense::product(
-                q.as_mut(),
-                Accum::Add,
-                probed.z.transpose(),
-                probed.fz.as_ref(),
-                -g,
-            );
-            let explicit = Residuals {
-                form: Form::Explicit(q),
+            let exact = Residuals {
+                signs: None,
                 z: probed.z.clone(),
                 fz: probed.fz.clone(),
+                alone: probed.alone.clone(),
                 g,
             };
-            let (near, exact) = (
-                probed.effective_errors(&left, None),
-                explicit.effective_errors(&left, None),
-            );
+            let implicit = Residuals {
+                alone: None,
+                z: probed.z.clone(),
+                fz: probed.fz.clone(),
+                signs: probed.signs.clone(),
+                g,
+            };
+            let (near, exact) = (effective(&probed, &left), effective(&exact, &left));
             assert!((near / exact - 1.0).abs() < 0.15, "{near} {exact}");
+            let same = effective(&implicit, &left);
+            assert!((near / same - 1.0).abs() < 1e-9, "{near} {same}");
         }
     }
 }

@@ -14,6 +14,7 @@
 
 use faer::Mat;
 
+use super::leave_fold_out::Hat;
 use crate::data::Cells;
 use crate::error::Error;
 
@@ -31,6 +32,8 @@ pub(super) fn left_out(own: bool, residual: f64, g: f64) -> f64 {
 pub(super) struct Residuals {
     pub(super) alpha: Mat<f64>,
     pub(super) g: Vec<f64>,
+    /// I - H (n_i x n_i), if it was asked for.
+    pub(super) q: Option<Mat<f64>>,
 }
 
 /// The leave-one-out responses of one task's samples, in the order of its cells.
@@ -42,6 +45,8 @@ pub struct LeaveOneOut {
     pub class: Vec<usize>,
     /// Σ G: how many independent errors they hold, at most.
     pub(crate) effective: f64,
+    /// What leaving out several samples at once needs, if it was asked for.
+    pub(crate) hat: Option<Hat>,
     pub(super) task: usize,
 }
 
@@ -87,13 +92,14 @@ impl LeaveOneOut {
 pub(crate) fn stratify(responses: &mut Mat<f64>, class: &[usize], cells: &Cells, task: usize) {
     let n = class.len() as f64;
     let range = cells.of_task(task);
-    for (sample, &class) in class.iter().enumerate() {
-        for cell in 0..cells.len() {
-            let share = cells.share_in(task, cell);
-            let indicator = f64::from(u8::from(cell == range.start + class));
+    for cell in 0..cells.len() {
+        let share = cells.share_in(task, cell);
+        let own = cell.checked_sub(range.start);
+        let column = responses.col_as_slice_mut(cell).iter_mut().zip(class);
+        for (response, &class) in column {
+            let indicator = f64::from(u8::from(Some(class) == own));
             let without = (n * share - indicator) / (n - 1.0);
-            responses[(sample, cell)] =
-                share + (1.0 - 1.0 / n) * (responses[(sample, cell)] - without);
+            *response = share + (1.0 - 1.0 / n) * (*response - without);
         }
     }
 }

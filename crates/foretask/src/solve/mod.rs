@@ -26,6 +26,7 @@
 //! | one dual | n² p/2 + n³/6 | 2 n² |
 
 pub(crate) mod grid;
+pub(crate) mod leave_fold_out;
 pub(crate) mod leave_one_out;
 pub(crate) mod path;
 pub(crate) mod reduced;
@@ -42,8 +43,9 @@ mod factor;
 mod row_space;
 
 pub(crate) use grid::{Grid, GridPoint};
+pub(crate) use leave_fold_out::FoldLeftOut;
 pub use leave_one_out::LeaveOneOut;
-pub(crate) use leave_one_out::{correct_mass, needs_rows};
+pub(crate) use leave_one_out::{correct_mass, needs_rows, stratify};
 pub(crate) use path::Fitted;
 pub(crate) use reduced::Reduced;
 pub use scaling::Scaling;

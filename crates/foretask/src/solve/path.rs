@@ -9,16 +9,17 @@
 //! 2/3 r³ per target for its asymmetric one, and n_t r² for its samples; a further λ costs
 //! O(r b n_t + r² C), b the size of a block.
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
-//! own), n_t C + r C per coupling.
+//! own), n_t² + n_t C + r C per coupling (n_t² up to [`super::leave_fold_out::HAT_ROWS`] rows only).
 
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use super::block::CentredRows;
 use super::block_tridiagonal::{BlockTridiagonal, Shifted};
-use super::effective::{PROBED_ROWS, Residuals};
+use super::effective::{Operator, PROBED_ROWS, Residuals};
 use super::factor::Factor;
 use super::grid::{Grid, GridPoint};
+use super::leave_fold_out::Hat;
 use super::leave_one_out::{dot, left_out, needs_rows, stratify};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
@@ -34,6 +35,8 @@ pub(crate) struct Fitted {
     pub(crate) responses: Mat<f64>,
     /// How many independent errors the leave-one-out responses hold (`effective.rs`).
     pub(crate) effective: f64,
+    /// What leaving out several samples at once needs, unless they are many.
+    pub(crate) hat: Option<Hat>,
     /// Of the target for the C unit labels.
     pub(crate) weights: Weights,
 }
@@ -277,12 +280,25 @@ impl Reduced<'_> {
                     to.copy_from(part);
                     left.extend(&of_leg.left[index]);
                 }
-                stratify(&mut responses, &class, &self.cells, side.task);
                 let shifted = leg.path.as_ref().map(|(_, shifted)| &shifted[index]);
-                let effective = match &samples {
-                    Some(samples) => samples.effective_errors(&left, shifted.zip(rotated.as_ref())),
+                let operator = samples
+                    .as_ref()
+                    .map(|samples| samples.operator(shifted.zip(rotated.as_ref())));
+                let effective = match samples.as_ref().zip(operator.as_ref()) {
+                    Some((samples, operator)) => samples.effective_errors(operator, &left),
                     None => left.iter().sum::<f64>().max(1.0),
                 };
+                let hat = match &operator {
+                    Some(Operator::Explicit(q)) => {
+                        let cell: Vec<usize> = class.iter().map(|class| first + class).collect();
+                        let residuals = Mat::from_fn(n, c, |l, j| {
+                            (f64::from(u8::from(j == cell[l])) - responses[(l, j)]) * left[l]
+                        });
+                        Some(Hat::new(q, residuals, cell))
+                    }
+                    _ => None,
+                };
+                stratify(&mut responses, &class, &self.cells, side.task);
                 Fitted {
                     point: GridPoint {
                         source: leg.source,
@@ -291,6 +307,7 @@ impl Reduced<'_> {
                     },
                     responses,
                     effective,
+                    hat,
                     weights: Weights {
                         coordinates: Coordinates::Reduced,
                         values: leg.weights.subcols(index * c, c).to_owned(),

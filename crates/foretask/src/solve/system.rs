@@ -5,6 +5,7 @@ use faer::{Accum, Mat};
 use super::arrow::{Arrow, Own};
 use super::block::{blocks, right_hand_side, right_hand_sides};
 use super::dual::{self, Dual};
+use super::leave_fold_out::{HAT_ROWS, Hat};
 use super::leave_one_out::{LeaveOneOut, left_out};
 use super::scaling::Scaling;
 use crate::data::{Cells, Coupling, RowBlock, Rows, Statistics, Tasks, classes_in_order};
@@ -148,16 +149,22 @@ impl<'a> System<'a> {
     /// `tasks` must be the data the system was trained on. Costs n_i p² (arrowhead) or n³/3 (dual).
     pub fn leave_one_out(&self, tasks: &Tasks<'_>, task: usize) -> LeaveOneOut {
         let rows = RowBlock::borrowed(tasks.rows(), tasks.rows_of(task));
-        self.leave_one_out_of(&rows, task)
+        self.leave_one_out_of(&rows, task, false)
     }
 
-    /// The same, given the task's rows.
-    pub(crate) fn leave_one_out_of(&self, rows: &RowBlock<'_>, task: usize) -> LeaveOneOut {
+    /// The same, given the task's rows; with what leaving out `folds` of them needs.
+    pub(crate) fn leave_one_out_of(
+        &self,
+        rows: &RowBlock<'_>,
+        task: usize,
+        folds: bool,
+    ) -> LeaveOneOut {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let cell_of: Vec<usize> = {
             let first = self.cells.of_task(task).start;
             class.iter().map(|class| first + class).collect()
         };
+        let whole = folds && class.len() <= HAT_ROWS;
         let residuals = match &self.form {
             Form::Arrow(arrow) => {
                 let labels = Mat::from_fn(class.len(), self.cells.len(), |sample, cell| {
@@ -170,10 +177,14 @@ impl<'a> System<'a> {
                     mean: &mean,
                     scale: self.scales[task],
                 };
-                arrow.residuals(&self.coupling, task, &own, labels, &self.weights(task))
+                let weights = self.weights(task);
+                arrow.residuals(&self.coupling, task, &own, labels, &weights, whole)
             }
-            Form::Dual(dual) => dual.residuals(task),
+            Form::Dual(dual) => dual.residuals(task, whole),
         };
+        let hat = residuals
+            .q
+            .map(|q| Hat::new(&q, residuals.alpha.clone(), cell_of.clone()));
         let mut responses = residuals.alpha;
         for (sample, &g) in residuals.g.iter().enumerate() {
             for cell in 0..self.cells.len() {
@@ -185,6 +196,7 @@ impl<'a> System<'a> {
             responses,
             class,
             effective: residuals.g.iter().sum::<f64>().max(1.0),
+            hat,
             task,
         }
     }

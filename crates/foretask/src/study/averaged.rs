@@ -8,29 +8,41 @@ use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::forecast::Note;
+use crate::forecast::{Calibration, Forecast, Judgements, Note};
 use crate::model::{CandidateWeight, Rule, Scores};
-use crate::recipe::{Family, Tournament};
+use crate::recipe::{Entry, Family, Tournament};
 use crate::settings::RuleName;
 use crate::solve::Weights;
 use crate::views::View;
 
 /// Candidates lighter than this are not listed.
 const LISTED: f64 = 1e-3;
-/// How many candidates relative statements are made with.
-const SURROGATES: usize = 16;
 
 impl Target<'_, '_> {
-    pub(super) fn averaged(&self, fits: &Fits<'_>) -> Result<Outcome> {
-        let weights = fits.tournament.weights(|_| true);
-        let scores = fits.tournament.cross_fitted(self.settings().seed, |_| true);
-        let mut outcome = self.conclude(fits, &weights, scores, self.plan.coupling.as_ref())?;
+    /// Of the entries that qualify.
+    pub(super) fn averaged(
+        &self,
+        fits: &Fits<'_>,
+        qualifies: &dyn Fn(&Entry) -> bool,
+    ) -> Result<Outcome> {
+        let weights = fits.tournament.weights_among(qualifies);
+        let judged = self.calibrated(self.held_out(fits, qualifies), &fits.tournament.class);
+        let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
         let skipped = fits.skipped.iter();
         outcome
             .forecast
             .notes
             .extend(skipped.map(|&(view, why)| Note::ViewLeftOut { view, why }));
         Ok(outcome)
+    }
+
+    /// Leave-one-out class scores less ȳ: of the weighted average by weights that a sample had no say in, or of one
+    /// candidate.
+    fn left_out_scores(&self, fits: &Fits<'_>, weights: &[f64]) -> Mat<f64> {
+        match weights.iter().position(|&weight| weight == 1.0) {
+            Some(only) => fits.tournament.entries[only].candidate.scores.clone(),
+            None => fits.tournament.cross_fitted(&self.plain_folds(fits), &|_| true),
+        }
     }
 
     /// ȳ + scores.
@@ -41,13 +53,13 @@ impl Target<'_, '_> {
         scores
     }
 
-    /// A rule, its forecast and its folded weights from weighted candidates and their leave-one-out scores less
-    /// ȳ; `coupling` if there is one only.
+    /// A rule and its folded weights from weighted candidates, their forecast and verdicts; `coupling` if there is one
+    /// only.
     pub(super) fn conclude(
         &self,
         fits: &Fits<'_>,
         weights: &[f64],
-        scores: Mat<f64>,
+        (mut forecast, judgements): (Forecast, Judgements),
         coupling: Option<&Coupling>,
     ) -> Result<Outcome> {
         let stakes = self.stakes();
@@ -58,20 +70,31 @@ impl Target<'_, '_> {
             weights,
             coupling,
         };
-        let surrogates = listing.surrogates(self)?;
-        let scores = self.with_shares(scores);
-        let (slope, mut forecast) = self.count(&scores, &tournament.class, &scores);
-        let of_difference: Vec<f64> = (0..tournament.class.len())
-            .map(|l| scores[(l, 0)] - scores[(l, 1)])
-            .collect();
-        let held = self.hold_rate(&of_difference, &tournament.class, &mut forecast);
+        let leading = listing.leading(self)?;
+        let of_difference = |scores: &Mat<f64>| -> Vec<f64> {
+            let samples = 0..tournament.class.len();
+            samples
+                .map(|l| scores[(l, 0)] - scores[(l, 1)])
+                .collect()
+        };
+        let held = match self.plan.null {
+            None => None,
+            Some(_) => {
+                // A threshold is in the units of the rule of all samples, as their leave-one-out scores are.
+                let own = self.with_shares(self.left_out_scores(fits, weights));
+                let (own, nested) = (of_difference(&own), of_difference(&judgements.scores()));
+                self.hold_rate(&own, &nested, &tournament.class, &mut forecast)
+            }
+        };
+        let Calibration { slope, offsets, .. } = &judgements.calibration;
         forecast.notes.extend(self.notes());
-        let disagreement = self.disagreement(&forecast, &surrogates)?;
+        let disagreement = self.disagreement(&forecast, leading.as_ref())?;
         forecast.notes.extend(disagreement);
 
         let mut label_scores = listing.label_scores(self.cells().len(), self.classes());
         let (decision, bias) = if self.classes() == 2 {
-            let mut decision = Decision::of_difference(0.0, slope, stakes);
+            let middle = (offsets[1] - offsets[0]) / slope;
+            let mut decision = Decision::of_difference(middle, *slope, stakes);
             if let (Some(held), Decision::Threshold { threshold, .. }) = (held, &mut decision) {
                 *threshold = held;
             }
@@ -85,7 +108,7 @@ impl Target<'_, '_> {
             }
             (decision, vec![bias])
         } else {
-            let decision = Decision::of_class_scores(slope, stakes);
+            let decision = Decision::of_class_scores(*slope, offsets, stakes);
             (decision, stakes.shares.clone())
         };
         let views = listing.by_view();
@@ -111,8 +134,8 @@ impl Target<'_, '_> {
             folded: Folded::Raw(listing.scores(self, &bias)?),
             bias,
             forecast,
-            surrogates,
-            scores: Some(scores),
+            leading,
+            judgements: Some(judgements),
         })
     }
 }
@@ -197,27 +220,25 @@ impl Listing<'_, '_> {
         views.map(|view| (view, weight(view))).collect()
     }
 
-    fn surrogates(&self, target: &Target<'_, '_>) -> Result<Vec<Surrogate>> {
-        let cells = target.cells();
-        let surrogate = |index: usize| {
-            let label_scores = self.tournament.entries[index]
-                .candidate
-                .label_scores
-                .clone();
-            let shares = target.stakes().shares.iter().enumerate();
-            Ok(Surrogate {
-                weight: self.weights[index],
-                coupling: self.coupling_of(target, index)?,
-                offsets: shares
-                    .map(|(c, share)| share - cells.label_mean(target.index(), &label_scores, c))
-                    .collect(),
-                label_scores,
-            })
-        };
-        // The theory knows one view.
+    /// The heaviest candidate in the view that the theory knows.
+    fn leading(&self, target: &Target<'_, '_>) -> Result<Option<Surrogate>> {
         let known = |&index: &usize| self.tournament.entries[index].view == target.shared.view;
-        let order = self.order().into_iter().filter(known).take(SURROGATES);
-        order.map(surrogate).collect()
+        let Some(index) = self.order().into_iter().find(known) else {
+            return Ok(None);
+        };
+        let label_scores = self.tournament.entries[index]
+            .candidate
+            .label_scores
+            .clone();
+        let cells = target.cells();
+        let shares = target.stakes().shares.iter().enumerate();
+        Ok(Some(Surrogate {
+            coupling: self.coupling_of(target, index)?,
+            offsets: shares
+                .map(|(c, share)| share - cells.label_mean(target.index(), &label_scores, c))
+                .collect(),
+            label_scores,
+        }))
     }
 
     fn candidates(&self, target: &Target<'_, '_>) -> Result<Vec<CandidateWeight>> {

@@ -1,7 +1,5 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
-use faer::Mat;
-
 use super::Study;
 use super::foretell::{drawn_errors, gaussian_error};
 use super::learn::NamedRule;
@@ -55,7 +53,7 @@ pub struct Foretold {
 impl Study<'_> {
     /// The study's own rule first, then what is made of the same fits: the commonest class, labels by name each at
     /// the coupling that suits it, and each view by itself. Then every rule by name with classical and with optimal
-    /// labels, all at the coupling of the study's leading candidate. `progress` is told the share that is done.
+    /// labels, each at the coupling that suits it (by a theory, at that of the study's leading candidate). `progress` is told the share that is done.
     /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows.
     ///
     /// # Errors
@@ -71,19 +69,10 @@ impl Study<'_> {
             forecast: self.forecast().clone(),
         }];
         compared.extend(self.of_the_same_fits()?);
-        let Some(leading) = self.done.outcome.surrogates.first() else {
+        let Some(leading) = &self.done.outcome.leading else {
             return Ok(compared);
         };
         let target = self.done.target();
-        let theory = self.done.plan.settings.evidence.is_theory();
-        let fitted = match theory {
-            true => None,
-            false => {
-                let shared = &self.done.shared;
-                let system = shared.system(&leading.coupling)?;
-                Some(shared.fit(&system, &leading.coupling, self.target())?)
-            }
-        };
         let m = target.classes();
         let rules: Vec<NamedRule> = RuleName::NAMED
             .into_iter()
@@ -95,33 +84,26 @@ impl Study<'_> {
             .collect();
         for (done, &named) in rules.iter().enumerate() {
             progress(done as f64 / rules.len() as f64);
-            let forecast = match (&fitted, named.rule) {
+            let outcome = match (&self.done.fits, named.rule) {
                 (None, RuleName::OneVsOne) => {
                     if !self.done.population.knows_pairs() {
                         continue;
                     }
-                    target.foretold_votes(named, &leading.coupling)?.forecast
+                    target.foretold_votes(named, &leading.coupling)?
                 }
-                (None, _) => target.foretold(named, &leading.coupling)?.forecast,
-                (Some(_), RuleName::OneVsOne) => {
-                    match target.voted(named, &leading.coupling, &|_| {}) {
-                        Err(Error::RowsNotKept { .. }) => continue,
-                        outcome => outcome?.forecast,
-                    }
-                }
-                (Some(fitted), _) => {
-                    target
-                        .judged(named, &leading.coupling, &fitted.responses)?
-                        .forecast
-                }
+                (None, _) => target.by_theory(named, &leading.coupling)?,
+                (Some(fits), _) => match target.judged_rule(named, fits, &|_| {}) {
+                    Err(Error::RowsNotKept { .. }) => continue,
+                    outcome => outcome?,
+                },
             };
             compared.push(Compared {
                 name: format!("{}, {} labels", named.rule, named.labels),
                 rule: named.rule,
                 labels: named.labels,
                 views: vec![self.done.shared.view],
-                coupling: Some(leading.coupling.clone()),
-                forecast,
+                coupling: outcome.rule.coupling,
+                forecast: outcome.forecast,
             });
         }
         progress(1.0);
@@ -143,8 +125,7 @@ impl Study<'_> {
             coupling: None,
             forecast,
         };
-        let shares = target.with_shares(Mat::zeros(class.len(), target.classes()));
-        let (_, forecast) = target.count(&shares, &class, &shares);
+        let forecast = target.commonest(&class);
         let mut compared = vec![auto("commonest class", Vec::new(), forecast)];
         let has_sources = self.cells().tasks().len() > 1;
         for labels in [
@@ -189,12 +170,8 @@ impl Study<'_> {
         }
         if self.done.plan.is_averaged() && fits.views.len() > 1 {
             for view in fits.views.iter().map(|shared| shared.view) {
-                let seed = self.done.plan.settings.seed;
-                let scores = fits
-                    .tournament
-                    .cross_fitted(seed, |entry| entry.view == view);
-                let scores = target.with_shares(scores);
-                let (_, forecast) = target.count(&scores, &class, &scores);
+                let held_out = target.held_out(fits, &|entry| entry.view == view);
+                let (forecast, _) = target.calibrated(held_out, &class);
                 compared.push(auto(&format!("{view} view"), vec![view], forecast));
             }
         }
@@ -207,7 +184,7 @@ impl Study<'_> {
     /// # Errors
     /// If a fixed point fails, which finite data do not let happen.
     pub fn theories(&self) -> Result<Vec<Foretold>> {
-        let Some(leading) = self.done.outcome.surrogates.first() else {
+        let Some(leading) = &self.done.outcome.leading else {
             return Ok(Vec::new());
         };
         let mut candidates = vec![Evidence::Isotropic, Evidence::Spherical, Evidence::Common];

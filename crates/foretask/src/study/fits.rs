@@ -1,9 +1,9 @@
 //! [`Fits`]: what one target's rules stand on, all views of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::shared::Shared;
-use crate::recipe::Tournament;
+use crate::recipe::{Nested, Tournament};
 use crate::views::{Skipped, View};
 
 /// The candidates of a target, and the data in the views they come from.
@@ -13,12 +13,31 @@ pub(super) struct Fits<'a> {
     pub(super) views: Vec<Arc<Shared<'a>>>,
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
+    /// What tells the target's samples apart.
+    pub(super) keys: Vec<f64>,
+    nested: OnceLock<Option<Nested>>,
 }
 
 impl<'a> Fits<'a> {
+    pub(super) fn new(tournament: Tournament, keys: Vec<f64>) -> Self {
+        Self {
+            tournament,
+            views: Vec::new(),
+            skipped: Vec::new(),
+            keys,
+            nested: OnceLock::new(),
+        }
+    }
+
+    /// Everything without each fold; none where samples are too many, or too few in a class.
+    pub(super) fn nested(&self) -> Option<&Nested> {
+        let nested = || self.tournament.nested(&self.keys);
+        self.nested.get_or_init(nested).as_ref()
+    }
+
     /// The linear view that most of the weight is in: relative statements and theories speak of it.
     pub(super) fn main_view(&self) -> Option<&Arc<Shared<'a>>> {
-        let weights = self.tournament.weights(|_| true);
+        let weights = self.tournament.weights();
         let weight = |view: View| -> f64 {
             let entries = self.tournament.entries.iter().zip(&weights);
             let own = entries.filter(|(entry, _)| entry.view == view);

@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use super::fits::Fits;
 use super::judge::Judged;
 use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
@@ -11,7 +12,6 @@ use crate::decision::{Decision, Discriminant, Form};
 use crate::error::Result;
 use crate::model::Rule;
 use crate::numerics::dense;
-use crate::recipe::Tournament;
 use crate::rules::one_hot;
 use crate::stakes::Stakes;
 
@@ -20,12 +20,13 @@ impl Target<'_, '_> {
     pub(super) fn by_rule(
         &self,
         named: NamedRule,
-        tournament: &Tournament,
+        fits: &Fits<'_>,
         best: usize,
     ) -> Result<Outcome> {
+        let tournament = &fits.tournament;
         let coupling = self.coupling_at(tournament, best)?;
         let fitted = &tournament.fitted[tournament.entries[best].fitted];
-        let judged = self.judged(named, &coupling, &fitted.responses)?;
+        let judged = self.judged(named, fits, &coupling, &fitted.responses)?;
         let fold = |labels: &Mat<f64>| Folded::Trained(fitted.weights.times(labels));
         Ok(self.folded(named, &coupling, judged, fold))
     }
@@ -49,14 +50,13 @@ impl Target<'_, '_> {
             discriminant,
             slope,
             forecast,
-            scores,
+            judgements,
         } = judged;
-        let stakes = match scores {
+        let stakes = match judgements {
             Some(_) => self.stakes().clone(),
             None => self.stakes().in_use(),
         };
         let surrogate = Surrogate {
-            weight: 1.0,
             coupling: coupling.clone(),
             label_scores: self.surrogate_labels(&discriminant),
             offsets: match &discriminant.form {
@@ -77,8 +77,8 @@ impl Target<'_, '_> {
             folded: fold(&labels),
             bias,
             forecast,
-            surrogates: vec![surrogate],
-            scores,
+            leading: Some(surrogate),
+            judgements,
         }
     }
 
@@ -125,12 +125,14 @@ impl Target<'_, '_> {
             }
             Form::Linear { offsets } => {
                 let means = at_mean(&label_scores);
-                let bias = means
+                let bias: Vec<f64> = means
                     .iter()
                     .zip(&offsets)
                     .map(|(mean, o)| mean + o)
                     .collect();
-                (Decision::of_class_scores(slope, stakes), label_scores, bias)
+                let none = vec![0.0; bias.len()];
+                let decision = Decision::of_class_scores(slope, &none, stakes);
+                (decision, label_scores, bias)
             }
             form => {
                 let bias = at_mean(&label_scores);

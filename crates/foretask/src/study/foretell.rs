@@ -12,7 +12,7 @@ use crate::decision::{Decision, Discriminant, Form, argmax};
 use crate::error::Result;
 use crate::estimate::Population;
 use crate::forecast::draw::from_draws;
-use crate::forecast::{Forecast, Note, temperature};
+use crate::forecast::{Calibration, Forecast, Note};
 use crate::moments::{Moments, centre_noise};
 use crate::numerics::{dense, interval, orthant, points};
 use crate::rules::ScoreLaw;
@@ -43,7 +43,7 @@ impl Target<'_, '_> {
             discriminant,
             slope,
             forecast,
-            scores: None,
+            judgements: None,
         })
     }
 
@@ -69,19 +69,20 @@ impl Target<'_, '_> {
         let (scores, class) = drawn(discriminant, moments, &points);
         let unit = mean_margin(&scores, &class);
         let standard = divided(&scores, unit);
-        let sharpness = if named.is_posterior() {
-            unit
-        } else {
-            temperature(&standard, &class)
-        };
-        let slope = sharpness / unit;
-        let decisions = Decision::of_class_scores(sharpness, &stakes).decide(&standard);
+        let mut calibration = Calibration::of_slope(&standard, &class, 1);
+        if named.is_posterior() {
+            calibration.slope = unit;
+            calibration.twin = unit;
+        }
+        let slope = calibration.slope / unit;
+        let decision = Decision::of_class_scores(calibration.slope, &calibration.offsets, &stakes);
+        let decisions = decision.decide(&standard);
         let right = right_decisions(discriminant, moments, &stakes, slope);
         let mut forecast = from_draws(
             &standard,
             &class,
             &decisions,
-            sharpness,
+            &calibration,
             &stakes,
             right,
             self.population.provenance,
@@ -138,11 +139,11 @@ impl Target<'_, '_> {
     pub(super) fn disagreement(
         &self,
         forecast: &Forecast,
-        surrogates: &[Surrogate],
+        leading: Option<&Surrogate>,
     ) -> Result<Option<Note>> {
         // A held rate has another threshold than the one of least error that this compares.
         let comparable = self.classes() == 2 && self.plan.null.is_none();
-        let Some(first) = surrogates.first().filter(|_| comparable) else {
+        let Some(first) = leading.filter(|_| comparable) else {
             return Ok(None);
         };
         let theory = gaussian_error(self.population, first, self.index(), self.stakes())?;

@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use super::shared::Shared;
 use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Discriminant;
@@ -12,6 +13,7 @@ use crate::recipe::rows;
 use crate::rules::binary::{alone_labels, classical_labels, optimal_labels};
 use crate::rules::{BinaryRule, ScoreLaw, bayes, false_alarm, one_hot, one_vs_all};
 use crate::settings::{Evidence, Labels, RuleName};
+use crate::solve::needs_rows;
 
 /// A rule by name, and its label scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +113,16 @@ impl Target<'_, '_> {
             true => Ok(Some(self.population.moments(coupling, self.index())?)),
             false => Ok(None),
         }
+    }
+
+    /// The same where the theory knows some of the target's samples only.
+    pub(super) fn moments_among(&self, samples: &[usize], coupling: &Coupling) -> Result<Moments> {
+        let Shared {
+            statistics, scales, ..
+        } = self.shared;
+        let some = statistics.with_means_of(self.index(), samples);
+        let some = some.ok_or_else(|| needs_rows(&self.cells().tasks()[self.index()].name))?;
+        Population::isotropic(&some, scales).moments(coupling, self.index())
     }
 
     /// The moments of a theory, with the noise of the target's centre.

@@ -15,12 +15,14 @@
 //! | a rule by name, or a theory for more classes | one coupling, one `crate::rules::Discriminant` (`fold`) |
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
 //!
-//! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `compare` and `relative`
-//! say what other rules, more labels or fewer sources would do.
+//! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
+//! sources in the target's place; `compare`, `curve` and `value` say what other rules, more labels or fewer sources
+//! would do.
 
 mod averaged;
 mod choose;
 pub(crate) mod compare;
+mod curve;
 mod fits;
 mod fold;
 mod foretell;
@@ -31,21 +33,22 @@ mod outcome;
 mod pair;
 mod pairs;
 mod rate;
-mod relative;
+mod rehearse;
 mod schedule;
 mod shared;
 mod target;
+mod value;
 
 use faer::Mat;
 
 use outcome::Folded;
 use schedule::Done;
 
-use crate::data::{Cells, Statistics, classes_in_order};
+use crate::data::{Cells, Statistics};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::estimate::likeness;
-use crate::forecast::{Forecast, temperature};
+use crate::forecast::{Calibration, Forecast};
 use crate::model::{Description, Model, Rule, Scores};
 use crate::numerics::dense;
 use crate::settings::Settings;
@@ -251,13 +254,12 @@ impl<'a> Study<'a> {
     /// # Ok::<(), foretask::Error>(())
     /// ```
     pub fn left_out(&self) -> Option<LeftOut> {
-        let scores = self.done.outcome.scores.as_ref()?;
-        let class = classes_in_order(&self.cells().tasks()[self.target()]);
-        let slope = temperature(scores, &class);
-        let decision = Decision::of_class_scores(slope, &self.done.plan.stakes);
+        let judgements = self.done.outcome.judgements.as_ref()?;
+        let Calibration { slope, offsets, .. } = &judgements.calibration;
+        let decision = Decision::of_class_scores(*slope, offsets, &self.done.plan.stakes);
         Some(LeftOut {
-            probabilities: decision.probabilities(scores),
-            class,
+            probabilities: decision.probabilities(&judgements.scores()),
+            class: judgements.class.clone(),
         })
     }
 

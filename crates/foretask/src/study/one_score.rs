@@ -3,20 +3,24 @@
 
 use faer::Mat;
 
-use super::judge::{FARTHEST, densities};
+use super::fits::Fits;
+use super::judge::{FARTHEST, Lesson, Whole, densities};
 use super::learn::{moments_of, two};
 use super::outcome::{Folded, Outcome, Surrogate, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::error::Result;
-use crate::forecast::count::from_scores;
-use crate::forecast::{AlarmForecast, Density, Forecast, Note, temperature};
+use crate::forecast::count::from_judgements;
+use crate::forecast::{
+    AlarmForecast, Calibration, Density, Forecast, Judgement, Judgements, Note, Rehearsal,
+    stacked,
+};
 use crate::model::Rule;
 use crate::moments::Moments;
 use crate::numerics::NORMAL_95;
 use crate::numerics::normal::{tail, upper_quantile};
-use crate::recipe::{Folds, Tournament};
+use crate::recipe::Tournament;
 use crate::rules::{BinaryRule, ScoreLaw, Tail};
 use crate::settings::RuleName;
 use crate::solve::correct_mass;
@@ -30,28 +34,34 @@ struct Judged {
     rule: BinaryRule,
     decision: Decision,
     forecast: Forecast,
-    /// Class scores that no sample had a say in; none from a theory.
-    scores: Option<Mat<f64>>,
+    /// None from a theory.
+    judgements: Option<Judgements>,
 }
 
 impl Target<'_, '_> {
     /// Labels by name, by leave-one-out.
-    pub(super) fn one_score(&self, tournament: &Tournament, best: usize) -> Result<Outcome> {
+    pub(super) fn one_score(&self, fits: &Fits<'_>, best: usize) -> Result<Outcome> {
+        let tournament = &fits.tournament;
         let coupling = self.coupling_at(tournament, best)?;
         let fitted = &tournament.fitted[tournament.entries[best].fitted];
-        let judged = self.judged_score(&coupling, &fitted.responses)?;
+        let judged = self.judged_score(fits, &coupling, &fitted.responses)?;
         let labels = column(&judged.rule.label_scores);
         let folded = Folded::Trained(fitted.weights.times(&labels));
         let mut outcome = self.score_outcome(&coupling, judged, folded);
         outcome.forecast.notes = self.notes();
-        let disagreement = self.disagreement(&outcome.forecast, &outcome.surrogates)?;
+        let disagreement = self.disagreement(&outcome.forecast, outcome.leading.as_ref())?;
         outcome.forecast.notes.extend(disagreement);
         outcome.rule.tried = tournament.tried_in(self.shared.view);
         Ok(outcome)
     }
 
-    /// The rule of all samples, judged by rules that each sample had no say in.
-    fn judged_score(&self, coupling: &Coupling, responses: &Mat<f64>) -> Result<Judged> {
+    /// The rule of all samples, judged by rules made without each fold.
+    fn judged_score(
+        &self,
+        fits: &Fits<'_>,
+        coupling: &Coupling,
+        responses: &Mat<f64>,
+    ) -> Result<Judged> {
         let class = self.class();
         let labels = self.settings().labels;
         let mut responses = responses.clone();
@@ -59,58 +69,60 @@ impl Target<'_, '_> {
             correct_mass(&mut responses, &class, self.cells(), self.index());
         }
         let theory = self.prior_moments(labels, coupling)?;
-        let learn = |samples: &[usize]| {
-            self.learn_score(&moments_of(&responses, &class, samples, 2, theory.as_ref()))
-        };
-        let score = |rule: &BinaryRule, l: usize| -> f64 {
-            let cells = 0..responses.ncols();
-            cells
-                .map(|cell| responses[(l, cell)] * rule.label_scores[cell])
-                .sum()
-        };
         let everyone: Vec<usize> = (0..class.len()).collect();
-        let (mut rule, law) = learn(&everyone);
+        let moments = moments_of(&responses, &class, &everyone, 2, theory.as_ref());
+        let (mut rule, law) = self.learn_score(&moments);
         let stakes = self.stakes();
         let shares = two(&stakes.shares);
-        let mut scores = Mat::zeros(class.len(), 2);
-        let mut decisions = vec![0; class.len()];
-        for fold in &Folds::new(&class, 2, self.settings().seed) {
-            let (rule, law) = match &fold.others {
-                Some(others) => learn(others),
-                None => (rule.clone(), law),
-            };
-            for &l in &fold.held_out {
-                let score = score(&rule, l);
-                let standard = (score - law.threshold(shares)) / half_distance(&law);
-                let standard = standard.clamp(-FARTHEST, FARTHEST);
-                scores[(l, 0)] = 0.5 * standard;
-                scores[(l, 1)] = -0.5 * standard;
-                decisions[l] = usize::from(score <= rule.threshold);
+        let whole = Whole {
+            corrected: labels.are_classical(),
+            responses: &responses,
+            theory: theory.as_ref(),
+        };
+        let choose =
+            |tournament: &Tournament| self.best_for_labels(labels, tournament).unwrap_or(0);
+        let lessons = self.lessons(fits, &whole, &choose)?;
+        let judgement = |lessons: &Vec<Lesson>| {
+            let mut scores = Mat::zeros(class.len(), 2);
+            let mut decisions = vec![0; class.len()];
+            for lesson in lessons {
+                let (rule, law) = self.learn_score(&lesson.moments(2));
+                for (row, &l) in lesson.held_out.iter().enumerate() {
+                    let score = score_of(&rule, &lesson.tested, row);
+                    let standard = (score - law.threshold(shares)) / half_distance(&law);
+                    let standard = standard.clamp(-FARTHEST, FARTHEST);
+                    scores[(l, 0)] = 0.5 * standard;
+                    scores[(l, 1)] = -0.5 * standard;
+                    decisions[l] = usize::from(score <= rule.threshold);
+                }
             }
-        }
-        let sharpness = temperature(&scores, &class);
-        let own = Mat::from_fn(
-            class.len(),
-            2,
-            |l, c| {
-                if c == 0 { score(&rule, l) } else { 0.0 }
-            },
-        );
-        let mut forecast = from_scores(
-            &scores,
-            &class,
-            &decisions,
-            sharpness,
-            stakes,
-            densities(&own, &class),
-        );
+            Judgement { scores, decisions }
+        };
+        let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();
+        let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
+        let (scores, classes) = stacked(&all, &class);
+        let calibration = Calibration::of_slope(&scores, &classes, repeats.len());
+        let sharpness = calibration.slope;
+        let judgements = Judgements {
+            class: class.clone(),
+            repeats,
+            half: lessons.half.as_ref().map(judgement),
+            kept: lessons.kept,
+            calibration,
+        };
+        let own = Mat::from_fn(class.len(), 2, |l, c| match c {
+            0 => score_of(&rule, &responses, l),
+            _ => 0.0,
+        });
+        let mut forecast = from_judgements(&judgements, stakes, densities(&own, &class));
         let (unit, middle) = (half_distance(&law), law.threshold(shares));
         let slope = sharpness / unit;
         // The scores of rules that samples had no say in, in the units of this one.
+        let scores = judgements.scores();
         let unseen: Vec<f64> = (0..class.len())
             .map(|l| middle + 2.0 * scores[(l, 0)] * unit)
             .collect();
-        if let Some(threshold) = self.hold_rate(&unseen, &class, &mut forecast) {
+        if let Some(threshold) = self.hold_rate(&unseen, &unseen, &class, &mut forecast) {
             rule.threshold = threshold;
         }
         let prior = stakes.shift(0) - stakes.shift(1);
@@ -122,7 +134,7 @@ impl Target<'_, '_> {
             },
             rule,
             forecast,
-            scores: Some(scores),
+            judgements: Some(judgements),
         })
     }
 
@@ -176,6 +188,7 @@ impl Target<'_, '_> {
             priors: priors.clone(),
             samples: self.cells().samples(self.index()),
             densities: densities.collect(),
+            rehearsal: Rehearsal::default(),
             notes,
         };
         let spread = 0.5 * (law.variance[0] + law.variance[1]);
@@ -187,7 +200,7 @@ impl Target<'_, '_> {
             },
             rule,
             forecast,
-            scores: None,
+            judgements: None,
         };
         let labels = column(&judged.rule.label_scores);
         let folded = Folded::Untrained(coupling.clone(), labels);
@@ -223,7 +236,6 @@ impl Target<'_, '_> {
     fn score_outcome(&self, coupling: &Coupling, judged: Judged, folded: Folded) -> Outcome {
         let labels = column(&judged.rule.label_scores);
         let surrogate = Surrogate {
-            weight: 1.0,
             coupling: coupling.clone(),
             label_scores: Mat::from_fn(labels.nrows(), 2, |cell, c| {
                 labels[(cell, 0)] * if c == 0 { 0.5 } else { -0.5 }
@@ -241,10 +253,16 @@ impl Target<'_, '_> {
             folded,
             bias: vec![self.cells().label_mean(self.index(), &labels, 0)],
             forecast: judged.forecast,
-            surrogates: vec![surrogate],
-            scores: judged.scores,
+            leading: Some(surrogate),
+            judgements: judged.judgements,
         }
     }
+}
+
+/// The score of a row of responses.
+fn score_of(rule: &BinaryRule, responses: &Mat<f64>, row: usize) -> f64 {
+    let cells = rule.label_scores.iter().enumerate();
+    cells.map(|(cell, label)| responses[(row, cell)] * label).sum()
 }
 
 /// In units where the class means are at ±1 one temperature fits all labels.

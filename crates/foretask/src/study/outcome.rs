@@ -4,7 +4,7 @@ use faer::Mat;
 
 use crate::data::Coupling;
 use crate::decision::Decision;
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Judgements};
 use crate::model::{Rule, Scores};
 use crate::rules::PairScore;
 use crate::solve::Weights;
@@ -18,16 +18,15 @@ pub(super) struct Outcome {
     /// Scores of the target's mean.
     pub(super) bias: Vec<f64>,
     pub(super) forecast: Forecast,
-    /// Heaviest first.
-    pub(super) surrogates: Vec<Surrogate>,
-    /// Class scores (n_t x m) that no sample had a say in; none from a theory.
-    pub(super) scores: Option<Mat<f64>>,
+    /// What theories and relative statements speak of.
+    pub(super) leading: Option<Surrogate>,
+    /// What the target's samples are taken for by rules that they had no say in; none from a theory.
+    pub(super) judgements: Option<Judgements>,
 }
 
 /// A linear rule at one coupling that stands for a rule, or for a candidate of it, in relative statements.
 #[derive(Debug)]
 pub(super) struct Surrogate {
-    pub(super) weight: f64,
     pub(super) coupling: Coupling,
     /// C x m.
     pub(super) label_scores: Mat<f64>,

@@ -4,7 +4,8 @@
 use faer::Mat;
 
 use super::foretell::around;
-use super::judge::{CrossFitted, divided, mean_margin};
+use super::fits::Fits;
+use super::judge::{HeldOut, Partition, divided, mean_margin};
 use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, PairRule, Surrogate};
 use super::pair::{FittedPair, Pair, RawScores, TrainedPair};
@@ -15,7 +16,6 @@ use crate::error::Result;
 use crate::estimate::Population;
 use crate::model::{Rule, Scores};
 use crate::moments::{Moments, centre_noise};
-use crate::recipe::Folds;
 use crate::rules::{PairScore, one_hot};
 use crate::settings::Evidence;
 use crate::solve::{System, needs_rows};
@@ -56,12 +56,13 @@ impl<'a> Target<'_, 'a> {
     pub(super) fn voted(
         &self,
         named: NamedRule,
+        fits: &Fits<'_>,
         coupling: &Coupling,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let (class, m) = (self.class(), self.classes());
         let count = m * (m - 1) / 2;
-        let folds = Folds::new(&class, m, self.settings().seed);
+        let folds = self.plain_folds(fits);
         let mut raw_scores = RawScores::new(self.population.features, count);
         // Scores by the rule of all samples, and by the rule of the other folds.
         let mut own = Mat::zeros(class.len(), count);
@@ -99,9 +100,16 @@ impl<'a> Target<'_, 'a> {
         let form = self.votes(count);
         let raw = form.class_scores_of(&left_out);
         let unit = mean_margin(&form.class_scores_of(&own), &class);
-        let standard = divided(&raw, unit);
-        let fitted = CrossFitted { raw, standard };
-        let (slope, forecast) = self.verdict(&fitted, &class, unit);
+        let held_out = HeldOut {
+            repeats: vec![Partition {
+                scores: divided(&raw, unit),
+                folds: folds.into_iter().map(|fold| fold.held_out.clone()).collect(),
+            }],
+            half: None,
+            kept: 1.0,
+        };
+        let (sharpness, forecast, judgements) = self.verdict(held_out, &class, unit);
+        let slope = sharpness / unit;
         Ok(Outcome {
             rule: Rule::at(named.rule, named.labels, coupling),
             decision: Decision::argmax(form, slope, self.stakes()),
@@ -112,8 +120,8 @@ impl<'a> Target<'_, 'a> {
             }),
             bias: Vec::new(),
             forecast,
-            surrogates: vec![self.pair_surrogate(coupling)],
-            scores: Some(fitted.standard),
+            leading: Some(self.pair_surrogate(coupling)),
+            judgements: Some(judgements),
         })
     }
 
@@ -156,8 +164,8 @@ impl<'a> Target<'_, 'a> {
             folded: Folded::UntrainedPairs(rules),
             bias: Vec::new(),
             forecast,
-            surrogates: vec![self.pair_surrogate(coupling)],
-            scores: None,
+            leading: Some(self.pair_surrogate(coupling)),
+            judgements: None,
         })
     }
 
@@ -224,7 +232,6 @@ impl<'a> Target<'_, 'a> {
     /// A linear rule that stands for the votes in relative statements.
     fn pair_surrogate(&self, coupling: &Coupling) -> Surrogate {
         Surrogate {
-            weight: 1.0,
             coupling: coupling.clone(),
             label_scores: one_hot::classical(self.cells(), self.index()).label_scores,
             offsets: vec![0.0; self.classes()],
@@ -252,7 +259,7 @@ impl<'a> Target<'_, 'a> {
         let all = self.shared.rows_of(self.index())?;
         let mut responses = system.responses_of(pair.target, all, &trained.weights);
         let inside = system
-            .leave_one_out_of(&rows, pair.target)
+            .leave_one_out_of(&rows, pair.target, false)
             .stratified(&pair.tasks);
         let inside = match named.labels.are_classical() {
             true => inside.mass_corrected(&pair.tasks),

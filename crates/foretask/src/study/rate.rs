@@ -8,25 +8,28 @@ use crate::rules::false_alarm::threshold_of;
 use crate::stakes::weighted;
 
 impl Target<'_, '_> {
-    /// The threshold, if a rate is to be held; the forecast is brought in line with it. `scores` are
-    /// large for the first class.
+    /// The threshold, if a rate is to be held; the forecast is brought in line with it. `scores` are large for the
+    /// first class; `nested` are those of rules that knew nothing of a sample: what is detected is counted among them.
     pub(super) fn hold_rate(
         &self,
         scores: &[f64],
+        nested: &[f64],
         class: &[usize],
         forecast: &mut Forecast,
     ) -> Option<f64> {
         let null = self.plan.null?;
         let asked = self.settings().false_alarm.as_ref()?;
-        let of_class = |c: usize| -> Vec<f64> {
+        let of_class = |scores: &[f64], c: usize| -> Vec<f64> {
             let own = scores.iter().zip(class).filter(|(_, own)| **own == c);
             own.map(|(score, _)| *score).collect()
         };
-        let (null_scores, others) = (of_class(null), of_class(1 - null));
+        let null_scores = of_class(scores, null);
         let held = threshold_of(&null_scores, null, asked.rate, asked.tail);
+        let unseen = threshold_of(&of_class(nested, null), null, asked.rate, asked.tail);
+        let others = of_class(nested, 1 - null);
         let alarms = others
             .iter()
-            .filter(|&&score| (score > held.value) == (null == 1))
+            .filter(|&&score| (score > unseen.value) == (null == 1))
             .count();
         let detection = alarms as f64 / others.len().max(1) as f64;
         forecast.class_errors[null] = held.expected;

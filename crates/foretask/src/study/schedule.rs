@@ -10,7 +10,8 @@ use super::target::Target;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::estimate::Population;
-use crate::recipe::Tournament;
+use crate::forecast::Rehearsal;
+use crate::recipe::{Family, Tournament, keys};
 use crate::settings::check::Plan;
 use crate::settings::{Labels, RuleName};
 use crate::solve::Scaling;
@@ -145,14 +146,13 @@ impl<'a> Lenses<'_, 'a> {
         let cells = self.raw.cells();
         let mut fits: Vec<Fits<'a>> = targets
             .iter()
-            .map(|&target| Fits {
-                tournament: Tournament::new(cells, target),
-                views: Vec::new(),
-                skipped: Vec::new(),
+            .map(|&target| {
+                let keys = self.raw.rows_of(target).map(keys).unwrap_or_default();
+                Fits::new(Tournament::new(cells, target), keys)
             })
             .collect();
         let plan = plans[0];
-        let (scaling, coupling) = (plan.settings.scaling, plan.coupling.as_ref());
+        let scaling = plan.settings.scaling;
         for (number, &view) in plan.views.iter().enumerate() {
             let needs = |target: usize| {
                 let mut own = plans.iter().filter(|plan| plan.target == target);
@@ -179,7 +179,7 @@ impl<'a> Lenses<'_, 'a> {
                             .iter_mut()
                             .map(|(_, fits)| &mut fits.tournament)
                             .collect();
-                        shared.enter(&mut tournaments, &targets, coupling, &done)?;
+                        shared.enter(&mut tournaments, &targets, plan, &done)?;
                         own.iter_mut()
                             .for_each(|(_, fits)| fits.views.push(shared.clone()));
                     }
@@ -214,7 +214,8 @@ fn carry_out<'a>(
     // What is left for each plan by itself: all of the theory, and pairs, which are as much work again as
     // the grid.
     let pairs = |plan: &&Plan| plan.settings.rule == RuleName::OneVsOne;
-    let together = match (theory, plans.iter().any(pairs)) {
+    let rehearsing = plans.iter().any(|plan| plan.is_averaged() && !plan.light);
+    let together = match (theory, plans.iter().any(pairs) || rehearsing) {
         (true, _) => 0.0,
         (false, true) => 0.5,
         (false, false) => 1.0,
@@ -245,10 +246,15 @@ fn carry_out<'a>(
             population: &population,
             plan,
         };
-        let mut outcome = target.outcome(fits.as_deref(), &|share| {
+        let progress = |share: f64| {
             let done = (before as f64 + share) / plans.len() as f64;
             progress(together + (1.0 - together) * done);
-        })?;
+        };
+        let mut outcome = target.outcome(fits.as_deref(), &progress)?;
+        match target.rehearsals(&progress)? {
+            Err(why) => outcome.forecast.rehearsal = Rehearsal::Skipped(why),
+            Ok(sources) => outcome.forecast.rehearse(sources, target.stakes(), &target.class()),
+        }
         if !plan.is_averaged() {
             outcome.rule.views = vec![(shared.view, 1.0)];
         }
@@ -261,6 +267,23 @@ fn carry_out<'a>(
         });
     }
     Ok(parts)
+}
+
+impl Done<'_> {
+    /// The same by the target's own labels only.
+    pub(super) fn alone(&self) -> Result<Self> {
+        let outcome = match &self.fits {
+            Some(fits) => self.target().averaged(fits, &|entry| entry.is(Family::Alone))?,
+            None => self.target().outcome(None, &|_| {})?,
+        };
+        Ok(Self {
+            shared: self.shared.clone(),
+            population: self.population.clone(),
+            plan: self.plan.clone(),
+            outcome,
+            fits: self.fits.clone(),
+        })
+    }
 }
 
 impl Target<'_, '_> {
@@ -289,12 +312,12 @@ impl Target<'_, '_> {
         };
         let tournament = &fits.tournament;
         match (rule, labels) {
-            (RuleName::Auto, Labels::Auto) => self.averaged(fits),
-            _ if one_score => self.one_score(tournament, self.best_for_labels(labels, tournament)?),
+            (RuleName::Auto, Labels::Auto) => self.averaged(fits, &|_| true),
+            _ if one_score => self.one_score(fits, self.best_for_labels(labels, tournament)?),
             (RuleName::Auto, labels) if labels.are_classical() => {
                 self.one_candidate(fits, self.best_for_labels(labels, tournament)?)
             }
-            _ => self.judged_rule(named, tournament, progress),
+            _ => self.judged_rule(named, fits, progress),
         }
     }
 
@@ -303,25 +326,31 @@ impl Target<'_, '_> {
         let tournament = &fits.tournament;
         let mut weights = vec![0.0; tournament.entries.len()];
         weights[best] = 1.0;
-        let scores = tournament.entries[best].candidate.scores.clone();
+        let labels = self.settings().labels;
+        let chosen = |tournament: &Tournament| self.best_for_labels(labels, tournament).ok();
+        let held_out = self.held_out_by(fits, best, &chosen);
+        let (_, forecast, judgements) = self.verdict(held_out, &tournament.class, 1.0);
         let coupling = self.coupling_at(tournament, best)?;
-        let mut outcome = self.conclude(fits, &weights, scores, Some(&coupling))?;
+        let judged = (forecast, judgements);
+        let mut outcome = self.conclude(fits, &weights, judged, Some(&coupling))?;
         outcome.rule.tried = tournament.tried_in(self.shared.view);
         Ok(outcome)
     }
 
     /// A rule by name, by leave-one-out.
-    fn judged_rule(
+    pub(super) fn judged_rule(
         &self,
         named: NamedRule,
-        tournament: &Tournament,
+        fits: &Fits<'_>,
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
+        let tournament = &fits.tournament;
         let best = self.best_for_rule(named.labels, tournament);
         let mut outcome = if named.rule == RuleName::OneVsOne {
-            self.voted(named, &self.coupling_at(tournament, best)?, progress)?
+            let coupling = self.coupling_at(tournament, best)?;
+            self.voted(named, fits, &coupling, progress)?
         } else {
-            self.by_rule(named, tournament, best)?
+            self.by_rule(named, fits, best)?
         };
         outcome.rule.tried = tournament.tried_in(self.shared.view);
         outcome.forecast.notes.extend(self.notes());

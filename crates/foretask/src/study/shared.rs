@@ -9,8 +9,9 @@ use crate::error::Result;
 use crate::estimate::{Population, covariance, pooled};
 use crate::model::{Scores, Term, to_raw};
 use crate::numerics::dense;
-use crate::recipe::{Tournament, grid};
+use crate::recipe::{Tournament, coarse_grid, grid};
 use crate::settings::Evidence;
+use crate::settings::check::Plan;
 use crate::solve::{Coordinates, Fitted, GridPoint, Reduced, Scaling, System, Weights, needs_rows};
 use crate::theory::Common;
 use crate::views::{Map, Skipped, View, Viewed};
@@ -106,24 +107,25 @@ impl<'a> Shared<'a> {
         rows.ok_or_else(|| needs_rows(name))
     }
 
-    /// The candidates of each of the targets (ascending) in this view enter its tournament: at the coupling given,
-    /// or on the whole grid.
+    /// The candidates of each of the targets (ascending) in this view enter its tournament: at the coupling of the
+    /// plan, or on the whole grid.
     pub(super) fn enter(
         &self,
         tournaments: &mut [&mut Tournament],
         targets: &[usize],
-        coupling: Option<&Coupling>,
+        plan: &Plan,
         progress: &dyn Fn(f64),
     ) -> Result<()> {
         let space = self.space()?;
-        let Some(coupling) = coupling else {
-            let grid = grid(self.cells().tasks().len());
+        let Some(coupling) = &plan.coupling else {
+            let tasks = self.cells().tasks().len();
+            let grid = if plan.light { coarse_grid(tasks) } else { grid(tasks) };
             return Tournament::enter_grid(tournaments, self.view, space, targets, &grid, progress);
         };
         let system = self.system(coupling)?;
         for (tournament, &target) in tournaments.iter_mut().zip(targets) {
             let fitted = self.fit(&system, coupling, target)?;
-            tournament.enter_one(self.view, target, space, fitted, coupling);
+            tournament.enter_one(self.view, space, fitted, coupling);
         }
         Ok(())
     }
@@ -135,10 +137,11 @@ impl<'a> Shared<'a> {
         coupling: &Coupling,
         target: usize,
     ) -> Result<Fitted> {
-        let left_out = system.leave_one_out_of(self.rows_of(target)?, target);
+        let left_out = system.leave_one_out_of(self.rows_of(target)?, target, true);
         Ok(Fitted {
             point: GridPoint::of(coupling, target),
             effective: left_out.effective,
+            hat: left_out.hat.clone(),
             responses: left_out.stratified(self.cells()).responses,
             weights: Weights {
                 coordinates: Coordinates::Features,

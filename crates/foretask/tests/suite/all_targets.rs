@@ -290,7 +290,7 @@ fn mixed() -> Vec<Settings> {
             ..east.clone()
         },
         Settings {
-            seed: 1,
+            rehearse: false,
             false_alarm: Some(FalseAlarm {
                 null: "ash".into(),
                 rate: 0.2,

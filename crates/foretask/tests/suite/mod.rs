@@ -19,6 +19,7 @@ mod golden_default;
 mod golden_theory;
 mod golden_training;
 mod invariants;
+mod leave_fold_out;
 mod left_out;
 mod many_classes;
 mod named_rules;

@@ -239,7 +239,7 @@ fn related_sources_help_and_the_study_says_so() {
     let related = foretask.relatedness()[0].1.unwrap();
     assert!(related > 0.5, "{related}");
     let value = &foretask.source_values(&|_| {}).unwrap()[0];
-    assert_eq!(value.task, "source");
+    assert_eq!(value.task.as_deref(), Some("source"));
     assert!(value.error_without > foretask.forecast().error);
 }
 

@@ -167,7 +167,10 @@ fn help_of_sources(summary: &Summary, details: &Details) -> Option<String> {
     let each = details.sources.iter();
     let rows = [("nothing", with, summary.forecast.interval)]
         .into_iter()
-        .chain(each.map(|source| (source.task.as_str(), source.error_without, source.interval)))
+        .chain(each.filter_map(|source| {
+            let task = source.task.as_deref()?;
+            Some((task, source.error_without, source.interval))
+        }))
         .chain(all);
     for (name, error, interval) in rows {
         table.row([

@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::{Bounds, Kept, RowBlock, Second, Statistics};
-use crate::data::cells::Cells;
+use crate::data::cells::{Cells, Task};
 use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
@@ -50,6 +50,57 @@ impl<'a> Statistics<'a> {
             restricted.second.push(second);
         }
         Ok(restricted)
+    }
+
+    /// With some of a task's samples only (ascending); classes without any are gone. None if its rows are not at hand.
+    pub(crate) fn with_samples(&self, task: usize, samples: &[usize]) -> Option<Self> {
+        let mut statistics = self.with_means_of(task, samples)?;
+        let rows = self.rows_of(task)?.select(samples.iter().copied());
+        statistics.second[task] = statistics.second_of(task, rows);
+        Some(statistics)
+    }
+
+    /// The same, but the task keeps its scatter: for those who look at means and variances.
+    pub(crate) fn with_means_of(&self, task: usize, samples: &[usize]) -> Option<Self> {
+        let rows = self.rows_of(task)?.select(samples.iter().copied());
+        let entry = &self.cells.tasks()[task];
+        let class = classes_in_order(entry);
+        let mut counts = vec![0; entry.classes.len()];
+        samples.iter().for_each(|&sample| counts[class[sample]] += 1);
+        let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+        let one = Task {
+            name: entry.name.clone(),
+            classes: kept.iter().map(|&c| entry.classes[c].clone()).collect(),
+            counts: kept.iter().map(|&c| counts[c]).collect(),
+        };
+        let own = first_order(&Cells::new(vec![one.clone()]), self.features, &[rows]);
+        let mut tasks = self.cells.tasks().to_vec();
+        tasks[task] = one;
+        let cells = Cells::new(tasks);
+        let before = |cell: usize| -> (&Self, usize) {
+            match cells.task_of(cell) {
+                other if other < task => (self, cell),
+                other if other > task => (self, cell + counts.len() - kept.len()),
+                _ => (&own, cell - cells.of_task(task).start),
+            }
+        };
+        let columns = |of: fn(&Self) -> &Mat<f64>| {
+            Mat::from_fn(self.features, cells.len(), |feature, cell| {
+                let (from, cell) = before(cell);
+                of(from)[(feature, cell)]
+            })
+        };
+        let mut bounds = self.bounds.clone();
+        bounds[task].clone_from(&own.bounds[0]);
+        Some(Self {
+            features: self.features,
+            means: columns(|of| &of.means),
+            within: columns(|of| &of.within),
+            cells,
+            bounds,
+            second: self.second.clone(),
+            kept: self.kept.clone(),
+        })
     }
 
     /// What to keep of a task with these rows, once the means are known.

@@ -1,0 +1,83 @@
+//! [`Paired`]: whether one of two rules is better, from the samples that both were judged on.
+//!
+//! Two forecasts of the same samples have errors in common, and two separate intervals say little. The difference of
+//! each sample's loss, on common folds, has a much shorter one (`docs/4-when-to-trust-a-forecast.md#paired-statements`).
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::Forecast;
+use crate::numerics::{COVERAGE, INFLATION};
+use crate::words::words;
+
+words! {
+    /// What can be said about the worth of something.
+    pub enum Verdict("verdict") {
+        /// It lowers the error
+        Helps = "helps",
+        /// It raises the error
+        Harms = "harms",
+        /// The samples at hand do not tell
+        Unknown = "cannot be told",
+    }
+}
+
+impl Verdict {
+    fn of(interval: [f64; 2]) -> Self {
+        match interval {
+            [low, _] if low > 0.0 => Self::Helps,
+            [_, high] if high < 0.0 => Self::Harms,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What something is worth: the error without it less the error with it.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Paired {
+    /// The difference; positive where it helps.
+    pub difference: f64,
+    /// 90 % interval.
+    pub interval: [f64; 2],
+    /// Whether the interval leaves out zero, and on which side.
+    pub verdict: Verdict,
+}
+
+impl Paired {
+    /// From the loss of each sample without and with it.
+    pub(crate) fn new(without: &[f64], with: &[f64]) -> Self {
+        let n = with.len() as f64;
+        let each: Vec<f64> = without.iter().zip(with).map(|(a, b)| a - b).collect();
+        let difference = each.iter().sum::<f64>() / n.max(1.0);
+        let (error, freedom) = (standard_error(&each), (n - 1.0).max(1.0));
+        let law = StudentsT::new(0.0, 1.0, freedom);
+        let reach = law.map_or(f64::INFINITY, |law| {
+            law.inverse_cdf(0.5 * (1.0 + COVERAGE)) * error
+        });
+        let interval = [difference - reach, difference + reach];
+        Self {
+            difference,
+            verdict: Verdict::of(interval),
+            interval,
+        }
+    }
+}
+
+impl Paired {
+    /// From two forecasts that have no samples to be compared on.
+    pub(crate) fn of_forecasts(error_without: f64, without: [f64; 2], with: &Forecast) -> Self {
+        let interval = [without[0] - with.interval[1], without[1] - with.interval[0]];
+        Self {
+            difference: error_without - with.error,
+            verdict: Verdict::of(interval),
+            interval,
+        }
+    }
+}
+
+/// Of a mean of values that depend on each other as leave-one-out errors do.
+pub(crate) fn standard_error(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    (INFLATION * squares / ((n - 1.0).max(1.0) * n)).sqrt()
+}

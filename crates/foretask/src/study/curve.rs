@@ -1,0 +1,287 @@
+//! What more labels would bring (`docs/4-when-to-trust-a-forecast.md#learning-curve`).
+//!
+//! Errors fall as a power of the number of labels, v (n'/n)^-a. The half-split of the forecast measures a, with the
+//! standard error of its paired differences; rehearsals measure it too, where there are some. Both are weighed by
+//! their precision with what exponents are elsewhere, N(.4, .25²).
+
+use super::Study;
+use super::foretell::gaussian_error;
+use super::learn::NamedRule;
+use super::target::Target;
+use crate::error::Result;
+use crate::estimate::Population;
+use crate::forecast::paired::standard_error;
+use crate::forecast::{Budget, CurvePoint, LabelsNeeded};
+use crate::numerics::{INFLATION, NORMAL_95, interval};
+
+/// Exponents elsewhere: their mean and deviation.
+const PRIOR: (f64, f64) = (0.4, 0.25);
+/// The deviation of the exponent is taken for this much larger.
+const DOUBT: f64 = 1.2;
+/// Nobody labels more than this many times what is there.
+const MOST: f64 = 1000.0;
+/// Added to rehearsed errors before their ratio is taken.
+const FLOOR: f64 = 0.005;
+/// How many times the labels rehearsals of a curve have, at most.
+const REHEARSED: usize = 4;
+/// The exponent of a few rehearsals is not known better than this.
+const LEAST_DEVIATION: f64 = 0.1;
+
+/// a, and its deviation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exponent {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+}
+
+impl Exponent {
+    /// Weighed by precision with another measurement.
+    fn with(self, mean: f64, deviation: f64) -> Self {
+        let (own, other) = (self.deviation.powi(-2), deviation.powi(-2));
+        Self {
+            mean: (own * self.mean + other * mean) / (own + other),
+            deviation: (own + other).sqrt().recip(),
+        }
+    }
+}
+
+impl Study<'_> {
+    /// The expected error if the target had `added` more labels in each class, for each number asked for. Where a
+    /// false-alarm rate is held, what is expected to be missed.
+    ///
+    /// # Errors
+    /// If a factorisation fails, which finite data do not let happen.
+    pub fn learning_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
+        if self.done.outcome.judgements.is_none() {
+            return self.foretold_curve(added);
+        }
+        let exponent = self.exponent()?;
+        let counts = &self.cells().tasks()[self.target()].counts;
+        let point = |&more: &usize| {
+            let ratio = growth(counts, &vec![more; counts.len()]);
+            let (error, interval) = self.at_ratio(exponent, ratio);
+            CurvePoint {
+                added: more,
+                error,
+                interval,
+                foretold_interval: self.foretold_interval_at(error, ratio),
+            }
+        };
+        Ok(added.iter().map(point).collect())
+    }
+
+    /// How many labels must be added to each class for an error to be expected; for each error asked for. From a
+    /// theory nothing is known.
+    ///
+    /// # Errors
+    /// As [`Study::learning_curve`].
+    pub fn labels_needed(&self, errors: &[f64]) -> Result<Vec<LabelsNeeded>> {
+        let exponent = match self.done.outcome.judgements {
+            Some(_) => self.exponent()?,
+            None => return Ok(Vec::new()),
+        };
+        let counts = &self.cells().tasks()[self.target()].counts;
+        let (now, _) = self.now();
+        let reach = NORMAL_95 * DOUBT * exponent.deviation;
+        let needed = |error: f64, a: f64| -> Option<usize> {
+            if error >= now {
+                return Some(0);
+            }
+            let most = (now / error).powf(1.0 / a.max(1e-9));
+            if a <= 0.0 || !most.is_finite() || most > MOST {
+                return None;
+            }
+            // Labels of each class that make the classes together worth so many times what they are.
+            let mut added = ((most - 1.0) * mean(counts)).ceil() as usize;
+            while added > 0 && growth(counts, &vec![added - 1; counts.len()]) >= most {
+                added -= 1;
+            }
+            while growth(counts, &vec![added; counts.len()]) < most {
+                added += 1;
+            }
+            Some(added)
+        };
+        let of = |&error: &f64| LabelsNeeded {
+            error,
+            added: needed(error, exponent.mean),
+            interval: [
+                needed(error, exponent.mean + reach),
+                needed(error, exponent.mean - reach),
+            ],
+        };
+        Ok(errors.iter().map(of).collect())
+    }
+
+    /// How to spread labels over the classes of the target: one after the other to the class that has fewest, because
+    /// the noise of a rule is that of its class means, Σ 1/n_c. None from a theory.
+    ///
+    /// # Errors
+    /// As [`Study::learning_curve`].
+    pub fn budget(&self, labels: usize) -> Result<Option<Budget>> {
+        if self.done.outcome.judgements.is_none() {
+            return Ok(None);
+        }
+        let exponent = self.exponent()?;
+        let counts = &self.cells().tasks()[self.target()].counts;
+        let mut added = vec![0; counts.len()];
+        for _ in 0..labels {
+            let fewest = (0..counts.len()).min_by_key(|&c| counts[c] + added[c]);
+            fewest.into_iter().for_each(|c| added[c] += 1);
+        }
+        let (error, interval) = self.at_ratio(exponent, growth(counts, &added));
+        let priors = &self.forecast().priors;
+        let expected: Vec<f64> = counts
+            .iter()
+            .zip(priors)
+            .map(|(&n, prior)| n as f64 + prior * labels as f64)
+            .collect();
+        let harmonic = |of: &mut dyn Iterator<Item = f64>| of.map(f64::recip).sum::<f64>();
+        let as_they_come = harmonic(&mut counts.iter().map(|&n| n as f64))
+            / harmonic(&mut expected.iter().copied());
+        Ok(Some(Budget {
+            labels,
+            added,
+            error,
+            interval,
+            as_they_come: self.at_ratio(exponent, as_they_come).0,
+        }))
+    }
+
+    /// The quantity whose curve is drawn, and its interval.
+    fn now(&self) -> (f64, [f64; 2]) {
+        let forecast = self.forecast();
+        match &forecast.alarm {
+            None => (forecast.error, forecast.interval),
+            Some(alarm) => {
+                let [low, high] = alarm.detection_interval;
+                (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
+            }
+        }
+    }
+
+    /// The error at so many times the labels, and its interval: that of the error now and that of the exponent.
+    fn at_ratio(&self, exponent: Exponent, ratio: f64) -> (f64, [f64; 2]) {
+        let (now, interval) = self.now();
+        let log = ratio.ln();
+        let factor = (-exponent.mean * log).exp();
+        let reach = NORMAL_95 * DOUBT * exponent.deviation * log;
+        let end = |end: f64, sign: f64| {
+            let start = ((end + 1e-12) / (now + 1e-12)).ln();
+            let off = start.hypot(reach);
+            (now * factor * (sign * off).exp()).clamp(0.0, 1.0)
+        };
+        let [low, high] = interval;
+        ((now * factor).min(1.0), [end(low, -1.0), end(high, 1.0)])
+    }
+
+    /// The interval of a forecast once the labels are there.
+    fn foretold_interval_at(&self, error: f64, ratio: f64) -> [f64; 2] {
+        let samples = match &self.forecast().alarm {
+            None => self.forecast().samples as f64,
+            Some(alarm) => self.forecast().samples as f64 - alarm.samples as f64,
+        };
+        interval(error, samples * ratio, INFLATION)
+    }
+
+    /// How fast the error falls.
+    pub(super) fn exponent(&self) -> Result<Exponent> {
+        let mut exponent = Exponent {
+            mean: PRIOR.0,
+            deviation: PRIOR.1,
+        };
+        let target = self.done.target();
+        let Some(judgements) = &self.done.outcome.judgements else {
+            return Ok(exponent);
+        };
+        if let (Some(half), true) = (&judgements.half, judgements.kept > 0.5) {
+            let with = target.losses(judgements);
+            let without = target.losses_of(half, &judgements.class);
+            let n = with.len() as f64;
+            let share = |losses: &[f64]| (losses.iter().sum::<f64>() + 0.5) / (n + 1.0);
+            let each: Vec<f64> = without.iter().zip(&with).map(|(a, b)| a - b).collect();
+            let log = (2.0 * judgements.kept).ln();
+            let own = (share(&without) / share(&with)).ln() / log;
+            // A difference that no sample shows is not known exactly.
+            let least = 1.0 / n;
+            let error = standard_error(&each).max(least) / share(&with) / log;
+            exponent = exponent.with(own, error);
+        }
+        if let Some((mean, deviation)) = self.rehearsed_exponent()? {
+            exponent = exponent.with(mean, deviation);
+        }
+        Ok(exponent)
+    }
+
+    /// The exponent of rehearsals with more labels, and its deviation.
+    fn rehearsed_exponent(&self) -> Result<Option<(f64, f64)>> {
+        let logs = self.rehearsed_ratios(REHEARSED, FLOOR)?;
+        if logs.len() < 2 {
+            return Ok(None);
+        }
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let variance = logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        Ok(Some((mean, variance.sqrt().hypot(LEAST_DEVIATION))))
+    }
+
+    /// The theory's own curve, at the same coupling.
+    fn foretold_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
+        let now = self.forecast();
+        let before = self.foretold_error(0)?;
+        let counts = &self.cells().tasks()[self.target()].counts;
+        added
+            .iter()
+            .map(|&more| {
+                let scale = match self.foretold_error(more)? {
+                    after if more > 0 && before > 0.0 => after / before,
+                    _ => 1.0,
+                };
+                let error = (now.error * scale).min(1.0);
+                let ratio = growth(counts, &vec![more; counts.len()]);
+                Ok(CurvePoint {
+                    added: more,
+                    error,
+                    interval: now.interval.map(|end| (end * scale).min(1.0)),
+                    foretold_interval: self.foretold_interval_at(error, ratio),
+                })
+            })
+            .collect()
+    }
+
+    /// The error that the theory foretells with more labels in the target: of the same labels for two
+    /// classes, of the rule learned anew for more.
+    fn foretold_error(&self, more: usize) -> Result<f64> {
+        let Some(surrogate) = &self.done.outcome.leading else {
+            return Ok(self.forecast().error);
+        };
+        let mut population = Population::clone(&self.done.population);
+        let counts = &self.cells().tasks()[self.target()].counts;
+        let counts = counts.iter().map(|n| n + more).collect();
+        population.cells = population.cells.with_counts(self.target(), counts);
+        let target = Target {
+            population: &population,
+            ..self.done.target()
+        };
+        if target.classes() == 2 {
+            return gaussian_error(&population, surrogate, self.target(), target.stakes());
+        }
+        let named = NamedRule {
+            rule: self.rule().name,
+            labels: self.rule().labels,
+        };
+        let foretold = target.foretold(named.without_votes(), &surrogate.coupling)?;
+        Ok(foretold.forecast.error)
+    }
+}
+
+/// By which factor the noise of the class means, Σ 1/n_c, falls: how many times the labels that is worth.
+fn growth(counts: &[usize], added: &[usize]) -> f64 {
+    let noise = |n: usize| 1.0 / n.max(1) as f64;
+    let before: f64 = counts.iter().map(|&n| noise(n)).sum();
+    let after: f64 = counts.iter().zip(added).map(|(n, more)| noise(n + more)).sum();
+    before / after
+}
+
+fn mean(counts: &[usize]) -> f64 {
+    counts.iter().sum::<usize>() as f64 / counts.len() as f64
+}

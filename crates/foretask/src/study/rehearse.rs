@@ -1,0 +1,231 @@
+//! Rehearsal: sources take the target's place, with as many labels as the target has
+//! (`docs/4-when-to-trust-a-forecast.md#rehearsal`).
+//!
+//! A source keeps n_c rows of each class of the target; all other tasks, and the target with its few rows, are its
+//! sources. The same default is computed on a coarse grid, and its error measured on the source's other rows, with
+//! the priors of the target. Time, for at most [`MOST_SOURCES`] sources, that of as many coarse studies.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::schedule::{self, Done};
+use super::{Study, target::Target};
+use crate::data::{Rows, classes_in_order};
+use crate::error::Result;
+use crate::forecast::{Rehearsal, Rehearsed, Unrehearsed};
+use crate::recipe::keys;
+use crate::settings::check::Plan;
+use crate::settings::{FalseAlarm, Prior, Settings};
+
+/// Sources that take the target's place.
+const MOST_SOURCES: usize = 4;
+/// Fewer say nothing.
+const FEWEST_SOURCES: usize = 2;
+/// A target with more labels is judged by itself.
+const MOST_LABELS: usize = 120;
+/// Rows of a source that it is tested on must be worth so many.
+const FEWEST_TESTED: f64 = 30.0;
+/// Rows of a class that a source is tested on.
+const MOST_TESTED: usize = 1000;
+
+/// A source in the target's place.
+pub(super) struct Understudy {
+    source: usize,
+    /// Samples that it keeps, ascending.
+    kept: Vec<usize>,
+    /// Its classes, by class of the target.
+    class: Vec<usize>,
+    /// Samples that it is tested on, by class of the target.
+    tested: Vec<Vec<usize>>,
+    /// How many times the target's labels it has.
+    growth: f64,
+}
+
+impl<'a> Target<'_, 'a> {
+    /// What sources do in the target's place, or why there are none.
+    pub(super) fn rehearsals(&self, progress: &dyn Fn(f64)) -> Result<std::result::Result<Vec<Rehearsed>, Unrehearsed>> {
+        if !self.plan.is_averaged() || self.plan.light {
+            return Ok(Err(Unrehearsed::ByName));
+        }
+        if !self.settings().rehearse {
+            return Ok(Err(Unrehearsed::SwitchedOff));
+        }
+        if self.cells().samples(self.index()) > MOST_LABELS {
+            return Ok(Err(Unrehearsed::ManyLabels));
+        }
+        let studies = self.understudies(1);
+        if studies.len() < FEWEST_SOURCES {
+            return Ok(Err(Unrehearsed::FewSources));
+        }
+        let mut rehearsed = Vec::with_capacity(studies.len());
+        for (number, understudy) in studies.iter().enumerate() {
+            progress(number as f64 / studies.len() as f64);
+            rehearsed.push(self.rehearse(understudy)?);
+        }
+        Ok(Ok(rehearsed))
+    }
+
+    /// Sources that qualify, spread over all, with so many times the labels of the target.
+    fn understudies(&self, times: usize) -> Vec<Understudy> {
+        let sources = (0..self.cells().tasks().len()).filter(|&task| task != self.index());
+        let all: Vec<Understudy> = sources
+            .filter_map(|source| self.understudy(source, times))
+            .collect();
+        let count = all.len();
+        let chosen = |index: usize| {
+            count <= MOST_SOURCES
+                || (0..MOST_SOURCES).any(|i| i * count / MOST_SOURCES == index)
+        };
+        let all = all.into_iter().enumerate();
+        all.filter(|(index, _)| chosen(*index)).map(|(_, one)| one).collect()
+    }
+
+    /// None if the source lacks a class of the target, or rows to be tested on.
+    fn understudy(&self, source: usize, times: usize) -> Option<Understudy> {
+        let cells = self.cells();
+        let rows = self.shared.raw.rows_of(source)?;
+        let aligned = cells.aligned(self.index());
+        let class = classes_in_order(&cells.tasks()[source]);
+        let first = cells.of_task(source).start;
+        let own = cells.of_task(self.index());
+        let keys = keys(rows);
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let mut study = Understudy {
+            source,
+            kept: Vec::new(),
+            class: Vec::new(),
+            tested: Vec::new(),
+            growth: 1.0,
+        };
+        let (mut before, mut after) = (0.0, 0.0);
+        for (c, cell) in own.enumerate() {
+            let there = cells.of_task(source).find(|&cell| aligned[cell] == Some(c))?;
+            let mut samples: Vec<usize> = (0..class.len())
+                .filter(|&l| class[l] == there - first)
+                .collect();
+            samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+            samples.shuffle(&mut random);
+            let labels = (times * cells.count(cell)).min(samples.len() / 2);
+            if labels == 0 {
+                return None;
+            }
+            before += 1.0 / cells.count(cell) as f64;
+            after += 1.0 / labels as f64;
+            let (kept, others) = samples.split_at(labels);
+            study.kept.extend(kept);
+            study.class.push(there - first);
+            study.tested.push(others[..others.len().min(MOST_TESTED)].to_vec());
+        }
+        study.kept.sort_unstable();
+        study.growth = before / after;
+        let noise: f64 = (study.tested.iter().zip(&self.stakes().priors))
+            .map(|(tested, prior)| prior.powi(2) / tested.len() as f64)
+            .sum();
+        (noise * FEWEST_TESTED <= 1.0).then_some(study)
+    }
+
+    /// A source's error on its other rows, by the default and by itself.
+    fn rehearse(&self, understudy: &Understudy) -> Result<Rehearsed> {
+        let raw = &self.shared.raw;
+        let task = &self.cells().tasks()[understudy.source];
+        let failed = || crate::solve::needs_rows(&task.name);
+        let statistics = raw.with_samples(understudy.source, &understudy.kept);
+        let statistics = statistics.ok_or_else(failed)?;
+        let settings = self.settings_of(understudy);
+        let plan = Plan {
+            light: true,
+            ..Plan::new(settings, statistics.cells())?
+        };
+        let done = schedule::run(&statistics, vec![plan], &|_| {})?;
+        let Some(done) = done.into_iter().next() else {
+            return Err(failed());
+        };
+        let alone = done.alone()?;
+        Ok(Rehearsed {
+            task: task.name.clone(),
+            error: self.tested_error(understudy, done)?,
+            alone: self.tested_error(understudy, alone)?,
+            tested: understudy.tested.iter().map(Vec::len).sum(),
+        })
+    }
+
+    /// The settings with the names of the source and its classes in the place of the target's.
+    fn settings_of(&self, understudy: &Understudy) -> Settings {
+        let source = &self.cells().tasks()[understudy.source];
+        let own = &self.cells().tasks()[self.index()].classes;
+        let renamed = |name: &str| -> String {
+            let class = own.iter().position(|class| class == name);
+            let class = class.map(|class| source.classes[understudy.class[class]].clone());
+            class.unwrap_or_else(|| name.to_owned())
+        };
+        let settings = self.settings().clone();
+        Settings {
+            target: Some(source.name.clone()),
+            prior: match settings.prior {
+                Prior::Given(given) => Prior::Given(
+                    given
+                        .iter()
+                        .map(|(name, share)| (renamed(name), *share))
+                        .collect(),
+                ),
+                prior => prior,
+            },
+            costs: settings
+                .costs
+                .iter()
+                .map(|(name, cost)| (renamed(name), *cost))
+                .collect(),
+            false_alarm: settings.false_alarm.map(|alarm| FalseAlarm {
+                null: renamed(&alarm.null),
+                ..alarm
+            }),
+            ..settings
+        }
+    }
+
+    /// The share of wrong decisions on the rows that were kept back, or what is missed where a rate is held.
+    fn tested_error(&self, understudy: &Understudy, done: Done<'_>) -> Result<f64> {
+        let model = Study { done }.model()?;
+        let source = &self.cells().tasks()[understudy.source];
+        let rows = self.shared.raw.rows_of(understudy.source);
+        let rows = rows.ok_or_else(|| crate::solve::needs_rows(&source.name))?;
+        let priors = &self.stakes().priors;
+        let mut error = 0.0;
+        for (c, tested) in understudy.tested.iter().enumerate() {
+            let weight = match self.plan.null {
+                None => priors[c],
+                Some(null) => f64::from(u8::from(c != null)),
+            };
+            let name = &source.classes[understudy.class[c]];
+            let right = model.classes().iter().position(|class| class == name);
+            let values = rows.select(tested.iter().copied()).values();
+            let decided = model.predict(Rows::row_major(&values, rows.features())?)?;
+            let wrong = decided.iter().filter(|&&class| Some(class) != right).count();
+            error += weight * wrong as f64 / tested.len().max(1) as f64;
+        }
+        Ok(error)
+    }
+}
+
+impl Study<'_> {
+    /// Exponents of the learning curves of rehearsals, from as many labels as the target has to so many times more.
+    pub(super) fn rehearsed_ratios(&self, times: usize, floor: f64) -> Result<Vec<f64>> {
+        let Rehearsal::Done { sources, .. } = &self.forecast().rehearsal else {
+            return Ok(Vec::new());
+        };
+        let target = self.done.target();
+        let mut exponents = Vec::new();
+        for understudy in target.understudies(times) {
+            let name = &self.cells().tasks()[understudy.source].name;
+            let before = sources.iter().find(|source| source.task == *name);
+            let Some(before) = before.filter(|_| understudy.growth > 1.5) else {
+                continue;
+            };
+            let after = target.rehearse(&understudy)?;
+            let ratio = (after.error + floor) / (before.error + floor);
+            exponents.push(-ratio.ln() / understudy.growth.ln());
+        }
+        Ok(exponents)
+    }
+}

@@ -1,0 +1,137 @@
+//! What sources are worth: the study is done again without them, and both are compared sample by sample, on the same
+//! folds (`docs/4-when-to-trust-a-forecast.md#paired-statements`).
+
+use super::Study;
+use super::outcome::Outcome;
+use super::target::Target;
+use crate::error::Result;
+use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
+use crate::rules::false_alarm::threshold_of;
+use crate::settings::Settings;
+
+impl Study<'_> {
+    /// The expected error without all sources, where there are several, and without each; `progress` is told the
+    /// share that is done.
+    ///
+    /// # Errors
+    /// As [`Study::new`].
+    pub fn source_values(&self, progress: &dyn Fn(f64)) -> Result<Vec<SourceValue>> {
+        let tasks = self.cells().tasks();
+        let sources: Vec<usize> = (0..tasks.len())
+            .filter(|&task| task != self.target())
+            .collect();
+        let mut left_out: Vec<Vec<usize>> = sources.iter().map(|&source| vec![source]).collect();
+        if sources.len() > 1 {
+            left_out.insert(0, sources);
+        }
+        let mut values = Vec::with_capacity(left_out.len());
+        for (done, sources) in left_out.iter().enumerate() {
+            progress(done as f64 / left_out.len() as f64);
+            values.push(self.value_of(sources)?);
+        }
+        progress(1.0);
+        Ok(values)
+    }
+
+    /// The worth of some sources together.
+    fn value_of(&self, sources: &[usize]) -> Result<SourceValue> {
+        let tasks = self.cells().tasks();
+        let mut statistics = self.done.shared.raw.clone();
+        let mut coupling = self.done.plan.settings.coupling.clone();
+        // From the last to the first, so that the others keep their places.
+        for (gone, &source) in sources.iter().rev().enumerate() {
+            statistics = statistics.without(source);
+            coupling = coupling.map(|(lambda, gamma)| {
+                without_source(lambda, &gamma, tasks.len() - gone, source)
+            });
+        }
+        let settings = Settings {
+            target: Some(tasks[self.target()].name.clone()),
+            coupling,
+            rehearse: false,
+            ..self.done.plan.settings.clone()
+        };
+        let study = Study::new(statistics, &settings)?;
+        let losses = |target: Target<'_, '_>, outcome: &Outcome| {
+            let judgements = outcome.judgements.as_ref();
+            judgements.map(|judgements| target.losses(judgements))
+        };
+        let with = losses(self.done.target(), &self.done.outcome);
+        let without = losses(study.done.target(), &study.done.outcome);
+        let forecast = study.forecast();
+        let (error_without, interval) = match &forecast.alarm {
+            None => (forecast.error, forecast.interval),
+            Some(alarm) => {
+                let [low, high] = alarm.detection_interval;
+                (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
+            }
+        };
+        Ok(SourceValue {
+            task: match sources {
+                [source] => Some(tasks[*source].name.clone()),
+                _ => None,
+            },
+            error_without,
+            interval,
+            paired: match without.zip(with) {
+                Some((without, with)) => Paired::new(&without, &with),
+                // A theory knows no samples: two separate forecasts.
+                None => Paired::of_forecasts(error_without, interval, self.forecast()),
+            },
+        })
+    }
+}
+
+impl Target<'_, '_> {
+    /// The loss of each sample, averaged over partitions; their mean is the error, or what is missed where a rate is
+    /// held.
+    pub(super) fn losses(&self, judgements: &Judgements) -> Vec<f64> {
+        let mut losses = vec![0.0; judgements.class.len()];
+        for repeat in &judgements.repeats {
+            let own = self.losses_of(repeat, &judgements.class);
+            let both = losses.iter_mut().zip(own);
+            both.for_each(|(sum, loss)| *sum += loss / judgements.repeats.len() as f64);
+        }
+        losses
+    }
+
+    /// The same in one partition.
+    pub(super) fn losses_of(&self, judgement: &Judgement, class: &[usize]) -> Vec<f64> {
+        let stakes = self.stakes();
+        let asked = self.plan.null.zip(self.settings().false_alarm.as_ref());
+        let Some((null, asked)) = asked else {
+            let wrong = judgement.wrong(class);
+            let both = wrong.iter().zip(class);
+            return both
+                .map(|(wrong, &c)| wrong * stakes.priors[c] / stakes.shares[c])
+                .collect();
+        };
+        let score = |l: usize| judgement.scores[(l, 0)] - judgement.scores[(l, 1)];
+        let of_null: Vec<f64> = (0..class.len())
+            .filter(|&l| class[l] == null)
+            .map(score)
+            .collect();
+        let threshold = threshold_of(&of_null, null, asked.rate, asked.tail).value;
+        let missed = |(l, &c): (usize, &usize)| match c == null {
+            true => 0.0,
+            false => {
+                let detected = (score(l) > threshold) == (null == 1);
+                f64::from(u8::from(!detected)) / stakes.shares[c]
+            }
+        };
+        class.iter().enumerate().map(missed).collect()
+    }
+}
+
+/// A fixed coupling for one task fewer: kp counts the tasks, so the values shrink with it to leave
+/// the penalty of the others as it was.
+fn without_source(lambda: f64, gamma: &[f64], k: usize, source: usize) -> (f64, Vec<f64>) {
+    let shrink = (k - 1) as f64 / k as f64;
+    let gamma = gamma
+        .iter()
+        .enumerate()
+        .filter(|(task, _)| gamma.len() == 1 || *task != source)
+        .map(|(_, g)| g * shrink)
+        .collect();
+    (lambda * shrink, gamma)
+}
