@@ -5,9 +5,10 @@ use faer::Mat;
 use crate::data::Rows;
 use crate::decision::argmax;
 use crate::error::{Error, Result};
-use crate::forecast::{AlarmForecast, Claim, Forecast, Reliability};
+use crate::forecast::count::LEAST_PROBABILITY;
+use crate::forecast::{AlarmForecast, Claim, Forecast, Reliability, in_test};
 use crate::model::Model;
-use crate::numerics::interval;
+use crate::numerics::{NORMAL_95, interval};
 
 /// Class shares that differ by less than this are the same for a reader of percents.
 const SAME_SHARE: f64 = 0.01;
@@ -34,8 +35,12 @@ pub struct Measured {
     pub shares_differ: bool,
     /// The error that the forecast speaks of: at its class shares where these differ.
     pub comparable: f64,
-    /// Whether the forecast's interval contains it.
+    /// Where the forecast expected it in a test of this size (90 %).
+    pub foretold: [f64; 2],
+    /// Whether it lies there.
     pub within: bool,
+    /// The mean of -ln P(class) by the model's probabilities, at the class shares of the forecast where these differ.
+    pub log_loss: f64,
     /// What came of the claims, in the groups of the forecast; a group without decisions has no share.
     pub reliability: Vec<Reliability>,
     /// What came of a false-alarm rate that was to be held.
@@ -60,7 +65,9 @@ pub struct Rate {
     pub interval: [f64; 2],
     /// The samples it was counted on.
     pub samples: usize,
-    /// Whether the forecast's interval contains it.
+    /// Where the forecast expected it in so many samples (90 %).
+    pub foretold: [f64; 2],
+    /// Whether it lies there.
     #[serde(rename = "within_forecast_interval")]
     pub within: bool,
 }
@@ -163,8 +170,19 @@ impl Measured {
                 weight: weights[truth],
             }
         });
-        let [low, high] = forecast.interval;
+        // Samples that are weighted are worth fewer.
+        let total: f64 = truth.iter().map(|&class| weights[class]).sum();
+        let squares: f64 = truth.iter().map(|&class| weights[class].powi(2)).sum();
+        let worth = (total * total / squares.max(1e-300)).round() as usize;
+        let foretold = forecast.in_test(worth.clamp(1, samples));
+        let [low, high] = foretold;
+        let log_loss = truth.iter().enumerate().map(|(row, &class)| {
+            let claimed = probabilities[(row, class)].max(LEAST_PROBABILITY);
+            -weights[class] * claimed.ln()
+        });
         Self {
+            log_loss: log_loss.sum::<f64>() / total,
+            foretold,
             reliability: in_groups(claims, &forecast.reliability),
             alarm: (forecast.alarm.as_ref()).map(|alarm| MeasuredAlarm::new(&confusion, alarm)),
             error,
@@ -184,12 +202,19 @@ impl Measured {
 impl MeasuredAlarm {
     fn new(confusion: &[Vec<usize>], forecast: &AlarmForecast) -> Self {
         let null = forecast.null;
-        let rate = |class: usize, [low, high]: [f64; 2]| {
+        let rate = |class: usize, expected: f64, known: [f64; 2]| {
             let row = confusion.get(class)?;
             let samples: usize = row.iter().sum();
             let alarms = samples - row.get(null)?;
             let share = alarms as f64 / samples as f64;
+            // As many samples as an interval of this width is worth.
+            let width = (known[1] - known[0]).max(1e-9) / (2.0 * NORMAL_95);
+            let worth =
+                expected.clamp(0.01, 0.99) * (1.0 - expected.clamp(0.01, 0.99)) / width.powi(2);
+            let foretold = in_test(expected, known, worth, samples);
+            let [low, high] = foretold;
             (samples > 0).then(|| Rate {
+                foretold,
                 share,
                 interval: interval(share, samples as f64, 1.0),
                 samples,
@@ -197,9 +222,13 @@ impl MeasuredAlarm {
             })
         };
         Self {
-            false_alarm: rate(null, forecast.false_alarm_interval),
+            false_alarm: rate(null, forecast.false_alarm, forecast.false_alarm_interval),
             // There are two classes.
-            detection: rate(1 - null.min(1), forecast.detection_interval),
+            detection: rate(
+                1 - null.min(1),
+                forecast.detection,
+                forecast.detection_interval,
+            ),
         }
     }
 }

@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use crate::decision::softmax;
+use crate::numerics::optimise::bisect;
 
 /// Samples whose most probable class is about equally probable: the probability claimed, and the share for
 /// which it is right.
@@ -67,6 +68,8 @@ const OFFSET: f64 = 0.5;
 const MOST_STEPS: usize = 60;
 /// The longest step of the slope's logarithm.
 const LONGEST: f64 = 0.7;
+/// With more samples than this, in all partitions, the sign of the slope is not in doubt.
+const MOST_SIGNED: usize = 4000;
 /// A step this short has arrived.
 const ARRIVED: f64 = 1e-5;
 
@@ -99,7 +102,10 @@ impl Calibration {
             let (mut steeper, mut bend) = (0.0, 0.0);
             for (l, &own) in class.iter().enumerate() {
                 let (mut mean, mut square) = (0.0, 0.0);
-                for (c, p) in softmax(calibration.logits(scores, l)).into_iter().enumerate() {
+                for (c, p) in softmax(calibration.logits(scores, l))
+                    .into_iter()
+                    .enumerate()
+                {
                     gradient[c] += p;
                     curvature[c] += p * (1.0 - p);
                     let sharp = calibration.slope * scores[(l, c)];
@@ -127,46 +133,48 @@ impl Calibration {
                 break;
             }
         }
-        calibration.twin = calibration.signed_slope(scores, class, one);
+        calibration.twin = calibration.slope;
         calibration
+    }
+
+    /// With the slope by which the samples judge themselves, whatever its sign.
+    pub(crate) fn with_twin(
+        mut self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        partitions: usize,
+    ) -> Self {
+        self.twin = self.signed_slope(scores, class, 1.0 / partitions.max(1) as f64);
+        self
     }
 
     /// The slope of least cross-entropy at these offsets, whatever its sign; its prior is normal below [`SLOPE`], with
     /// the same deviation, and log-normal above.
     fn signed_slope(&self, scores: &Mat<f64>, class: &[usize], one: f64) -> f64 {
-        let mut tried = Self {
-            twin: 0.0,
-            ..self.clone()
-        };
-        for _ in 0..MOST_STEPS {
-            let (mut gradient, mut curvature) = (0.0, 0.0);
-            for (l, &own) in class.iter().enumerate() {
-                let (mut mean, mut square) = (0.0, 0.0);
-                for (c, p) in softmax(tried.logits(scores, l)).into_iter().enumerate() {
-                    let score = scores[(l, c)];
-                    mean += p * score;
-                    square += p * score * score;
-                }
-                gradient += mean - scores[(l, own)];
-                curvature += square - mean * mean;
-            }
-            let slope = tried.slope;
-            let (pull, bend) = match slope > SLOPE {
-                true => {
-                    let log = (slope / SLOPE).ln();
-                    (log / slope, (1.0 - log).max(0.1) / slope.powi(2))
-                }
-                false => ((slope - SLOPE) / SLOPE.powi(2), SLOPE.powi(-2)),
-            };
-            let step = (one * gradient + pull) / (one * curvature.max(0.0) + bend);
-            let longest = LONGEST * slope.abs().max(1.0);
-            let step = step.clamp(-longest, longest);
-            tried.slope = (slope - step).clamp(-SLOPES[1], SLOPES[1]);
-            if step.abs() < ARRIVED * slope.abs().max(1.0) {
-                break;
-            }
+        if class.len() > MOST_SIGNED {
+            return self.slope;
         }
-        tried.slope
+        let falls = |slope: f64| {
+            let tried = Self {
+                slope,
+                ..self.clone()
+            };
+            let of_sample = |(l, &own): (usize, &usize)| {
+                let posterior = softmax(tried.logits(scores, l));
+                let mean: f64 = posterior
+                    .iter()
+                    .enumerate()
+                    .map(|(c, p)| p * scores[(l, c)])
+                    .sum();
+                mean - scores[(l, own)]
+            };
+            let pull = match slope > SLOPE {
+                true => (slope / SLOPE).ln() / slope,
+                false => (slope - SLOPE) / SLOPE.powi(2),
+            };
+            one * class.iter().enumerate().map(of_sample).sum::<f64>() + pull < 0.0
+        };
+        bisect(-SLOPES[1], SLOPES[1], falls)
     }
 
     /// With the slope by which the samples judge themselves.

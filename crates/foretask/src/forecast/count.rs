@@ -41,11 +41,14 @@ pub(crate) fn from_judgements(
             judgements.len(),
         );
         let counted = tally.counted();
-        let smooth = smooth_share(weighted(&stakes.priors, &errors_of(&counted)), effective);
-        (blend(&counted, &tally.smooth(), smooth), tally.reliability)
+        let twin = tally.smooth();
+        let error_of = |confusion: &[Vec<f64>]| weighted(&stakes.priors, &errors_of(confusion));
+        let share = smooth_share(error_of(&counted), error_of(&twin), effective);
+        let blended = blend(&counted, &twin, share);
+        (blended, tally.reliability, tally.log_loss)
     };
     let repeats: Vec<&Judgement> = repeats.iter().collect();
-    let (mut confusion, reliability) = confusion_of(&repeats);
+    let (mut confusion, reliability, log_loss) = confusion_of(&repeats);
     let error_of = |confusion: &[Vec<f64>]| weighted(&stakes.priors, &errors_of(confusion));
     let error = error_of(&confusion);
     let half = half.as_ref().map(|half| error_of(&confusion_of(&[half]).0));
@@ -56,6 +59,8 @@ pub(crate) fn from_judgements(
     let error = error_of(&confusion);
     Forecast {
         interval: interval(error, effective, INFLATION),
+        worth: effective / INFLATION,
+        log_loss: Some(log_loss),
         samples: class.len(),
         ..Forecast::of_confusion(
             confusion,
@@ -92,13 +97,21 @@ pub(crate) fn scale_errors(confusion: &mut [Vec<f64>], factor: f64) {
                 *share *= factor;
             }
         }
-        let wrong: f64 = row.iter().enumerate().filter(|(d, _)| *d != c).map(|(_, x)| x).sum();
+        let wrong: f64 = row
+            .iter()
+            .enumerate()
+            .filter(|(d, _)| *d != c)
+            .map(|(_, x)| x)
+            .sum();
         if wrong > 1.0 {
             row.iter_mut().for_each(|share| *share /= wrong);
         }
         row[c] = (1.0 - wrong).max(0.0);
     }
 }
+
+/// A class that was given no probability at all was given this much.
+pub(crate) const LEAST_PROBABILITY: f64 = 1e-15;
 
 /// Decisions by class: counted, and weighted by the probabilities of the classes.
 pub(crate) struct Tally {
@@ -107,6 +120,8 @@ pub(crate) struct Tally {
     mass: Vec<f64>,
     smooth: Vec<Vec<f64>>,
     pub(super) reliability: Vec<Reliability>,
+    /// Mean of -ln P(class), classes weighted by their priors.
+    pub(super) log_loss: f64,
 }
 
 impl Tally {
@@ -125,7 +140,9 @@ impl Tally {
             mass: vec![0.0; m],
             smooth: vec![vec![0.0; m]; m],
             reliability: Vec::new(),
+            log_loss: 0.0,
         };
+        let mut weights = 0.0;
         let mut claims = Vec::with_capacity(class.len());
         let twin = calibration.of_twin();
         for (l, &decision) in decisions.iter().enumerate() {
@@ -143,12 +160,17 @@ impl Tally {
                 .map(|c| posterior[c] * stakes.priors[c] / stakes.shares[c])
                 .collect();
             let likely = argmax(in_use.iter().copied());
+            let total: f64 = in_use.iter().sum();
+            let weight = stakes.priors[c] / stakes.shares[c];
+            tally.log_loss -= weight * (in_use[c] / total).max(LEAST_PROBABILITY).ln();
+            weights += weight;
             claims.push(Claim {
-                claimed: in_use[likely] / in_use.iter().sum::<f64>(),
+                claimed: in_use[likely] / total,
                 right: likely == c,
-                weight: stakes.priors[c] / stakes.shares[c],
+                weight,
             });
         }
+        tally.log_loss /= f64::max(weights, 1e-300);
         tally.reliability = reliability(claims, partitions);
         tally
     }
@@ -190,12 +212,13 @@ fn blend(a: &[Vec<f64>], b: &[Vec<f64>], share: f64) -> Vec<Vec<f64>> {
 /// The share of the smooth twin in a forecast: half where samples are few, none in the limit of many.
 ///
 /// The count is unbiased with variance v (1 - v)/n; the twin is steadier but off by some share of v,
-/// because least-squares scores are not log-probabilities. The weight that balances the two is
-/// variance/(variance + bias²).
-fn smooth_share(counted: f64, samples: f64) -> f64 {
+/// because least-squares scores are not log-probabilities, and by as much as it differs from the count beyond what
+/// the luck of the count explains. The weight that balances the two is variance/(variance + bias²).
+fn smooth_share(counted: f64, smooth: f64, samples: f64) -> f64 {
     let v = (counted * samples + 0.5) / (samples + 1.0);
     let variance = v * (1.0 - v) / samples;
-    (variance / (variance + (TWIN_BIAS * v).powi(2))).min(0.5)
+    let beyond = ((smooth - counted).powi(2) - variance).max(0.0);
+    (variance / (variance + (TWIN_BIAS * v).powi(2) + beyond)).min(0.5)
 }
 
 /// How far the smooth twin may be off, relative to the error; on 60,000 MNIST images of ten classes it is

@@ -33,20 +33,32 @@ pub use paired::{Paired, Verdict};
 pub use rehearsal::{Rehearsal, Rehearsed, Unrehearsed};
 pub use value::SourceValue;
 
+use crate::decision::argmax;
 use crate::moments::Provenance;
+use crate::numerics::interval;
 use crate::rules::Tail;
 use crate::stakes::{Stakes, weighted};
 
 /// Expected error of a rule, with an interval, by class, and the law of its scores.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Forecast {
+    /// Whether anything can be told. With one label in every class none can be left out; unless sources were rehearsed
+    /// `error` is then that of the commonest class, and the interval everything.
+    #[serde(default = "told")]
+    pub told: bool,
     /// Expected share of wrong decisions.
     pub error: f64,
     /// 90 % interval for the error of this very rule on endless new data.
     pub interval: [f64; 2],
+    /// As many independent samples would have an interval of this width.
+    #[serde(default)]
+    pub worth: f64,
     /// What it was computed from.
     #[serde(rename = "source")]
     pub provenance: Provenance,
+    /// Expected mean of -ln P(class) by the model's probabilities; none from a theory.
+    #[serde(default)]
+    pub log_loss: Option<f64>,
     /// Expected share of wrong decisions in each class.
     pub class_errors: Vec<f64>,
     /// How often a sample of each class (row) is expected to be called each class (column); rows sum
@@ -120,6 +132,41 @@ impl Forecast {
         )
     }
 
+    /// Where the error on a test of so many samples will lie (90 %): the interval of the error itself, and the luck of
+    /// the test.
+    pub fn in_test(&self, samples: usize) -> [f64; 2] {
+        if !self.told {
+            return self.interval;
+        }
+        in_test(self.error, self.interval, self.worth, samples)
+    }
+
+    /// Nothing can be told: what deciding for the commonest class does, and anything may happen.
+    pub(crate) fn untold(stakes: &Stakes, densities: Vec<Density>) -> Self {
+        let weights = stakes.weights();
+        let most = argmax(weights.iter().copied());
+        let m = weights.len();
+        let row = vec![0.0; m];
+        let confusion = (0..m).map(|_| {
+            let mut row = row.clone();
+            row[most] = 1.0;
+            row
+        });
+        let provenance = Provenance::LeaveOneOut;
+        let none = Self::of_confusion(
+            confusion.collect(),
+            provenance,
+            stakes,
+            densities,
+            Vec::new(),
+        );
+        Self {
+            told: false,
+            interval: [0.0, 1.0],
+            ..none
+        }
+    }
+
     /// With an interval of no width, to be set by the caller.
     pub(crate) fn of_confusion(
         confusion: Vec<Vec<f64>>,
@@ -131,8 +178,11 @@ impl Forecast {
         let class_errors = errors_of(&confusion);
         let error = weighted(&stakes.priors, &class_errors);
         Self {
+            told: true,
             error,
             interval: [error, error],
+            worth: 0.0,
+            log_loss: None,
             provenance,
             cost: weighted(&stakes.weights(), &class_errors),
             class_errors,
@@ -146,6 +196,21 @@ impl Forecast {
             notes: Vec::new(),
         }
     }
+}
+
+/// Where a share that lies in an interval, worth so many samples, will be seen in a test.
+pub(crate) fn in_test(share: f64, known: [f64; 2], worth: f64, samples: usize) -> [f64; 2] {
+    if samples == 0 {
+        return [0.0, 1.0];
+    }
+    let noise = 1.0 / worth.max(1e-9) + 1.0 / samples as f64;
+    let [low, high] = interval(share, 1.0 / noise, 1.0);
+    [low.min(known[0]), high.max(known[1])]
+}
+
+/// Files from before say nothing about it.
+fn told() -> bool {
+    true
 }
 
 /// Off the diagonal: what is left of one may be a hair below zero.

@@ -48,6 +48,8 @@ pub enum Note {
         /// Why.
         why: Skipped,
     },
+    /// Every class of the target has one sample.
+    OneLabel,
     /// Sources in the target's place have another error than the target's samples tell of.
     UnlikeSources {
         /// What the target's samples tell.
@@ -69,6 +71,7 @@ impl Note {
             Self::TailExtrapolated { .. } => "tail-extrapolated",
             Self::ViewLeftOut { .. } => "view-left-out",
             Self::UnlikeSources { .. } => "unlike-sources",
+            Self::OneLabel => "one-label",
         }
     }
 }
@@ -107,6 +110,10 @@ impl fmt::Display for Note {
             Self::ViewLeftOut { view, why } => {
                 write!(f, "the view '{view}' was left out: {}", why.meaning())
             }
+            Self::OneLabel => write!(
+                f,
+                "the error cannot be told from one label in each class: none can be left out, and which way the sources point is taken on trust"
+            ),
             Self::UnlikeSources { error, rehearsed } => write!(
                 f,
                 "the target is unlike its sources: by its own samples {:.1} %, while sources in its place have {:.1} %; the forecast lies in between, and more labels of the target will tell",
@@ -144,6 +151,7 @@ impl Serialize for Note {
                 map.serialize_entry("view", view)?;
                 map.serialize_entry("why", why)?;
             }
+            Self::OneLabel => {}
             Self::UnlikeSources { error, rehearsed } => {
                 map.serialize_entry("error", error)?;
                 map.serialize_entry("rehearsed", rehearsed)?;

@@ -69,9 +69,8 @@ impl Default for Rehearsal {
 impl Forecast {
     /// Takes in what sources did in the target's place.
     pub(crate) fn rehearse(&mut self, sources: Vec<Rehearsed>, stakes: &Stakes, class: &[usize]) {
-        let mean = |of: fn(&Rehearsed) -> f64| {
-            sources.iter().map(of).sum::<f64>() / sources.len() as f64
-        };
+        let mean =
+            |of: fn(&Rehearsed) -> f64| sources.iter().map(of).sum::<f64>() / sources.len() as f64;
         let (error, alone) = (mean(|one| one.error), mean(|one| one.alone));
         let (own_error, own_interval) = match &self.alarm {
             None => (self.error, self.interval),
@@ -80,7 +79,7 @@ impl Forecast {
                 (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
             }
         };
-        if error < own_interval[0] || error > own_interval[1] {
+        if self.told && (error < own_interval[0] || error > own_interval[1]) {
             self.notes.push(Note::UnlikeSources {
                 error: own_error,
                 rehearsed: error,
@@ -102,12 +101,17 @@ impl Forecast {
                     + self.priors[other] * [low, high][end]
             });
         } else {
-            let own = effective_samples(stakes, class);
+            let own = match self.told {
+                true => effective_samples(stakes, class),
+                false => 0.0,
+            };
             let (joined, samples) = joined(own_error, own, error);
+            self.told = true;
             scale_errors(&mut self.confusion, joined / own_error.max(1e-12));
             self.class_errors = errors_of(&self.confusion);
             self.error = joined;
             self.interval = interval(joined, samples, INFLATION);
+            self.worth = samples / INFLATION;
         }
         self.cost = weighted(&stakes.weights(), &self.class_errors);
         self.rehearsal = Rehearsal::Done {

@@ -49,11 +49,17 @@ pub(crate) struct Part {
     pub(crate) tournament: Tournament,
 }
 
-/// How many folds a forecast is made with; none where a class has one sample.
+/// How many folds a forecast is made with; none where a class has one sample, or all have two: half of them would tell
+/// nothing about what all can do.
 pub(crate) fn folds_of(class: &[usize], classes: usize) -> Option<usize> {
     let count = |c: usize| class.iter().filter(|&&own| own == c).count();
     let fewest = (0..classes).map(count).min()?;
-    (fewest > 1).then_some(fewest.min(MOST_FOLDS))
+    let most = (0..classes).map(count).max()?;
+    match (fewest, most) {
+        (0 | 1, _) | (_, 2) => None,
+        // Unequal classes have no folds that are alike.
+        _ => Some(most.min(MOST_FOLDS)),
+    }
 }
 
 impl Tournament {
@@ -70,13 +76,20 @@ impl Tournament {
             .enumerate()
             .filter(|(_, wanted)| !wanted.is_empty())
             .collect();
-        if used.iter().any(|&(index, _)| self.fitted[index].hat.is_none()) {
+        if used
+            .iter()
+            .any(|&(index, _)| self.fitted[index].hat.is_none())
+        {
             return None;
         }
         let split = |folds: usize, repeat: u64| {
             Folds::balanced(&self.class, self.classes, folds, keys, repeat)
         };
-        let repeats = if self.class.len() > MOST_REPEATED { 1 } else { REPEATS };
+        let repeats = if self.class.len() > MOST_REPEATED {
+            1
+        } else {
+            REPEATS
+        };
         let mut splits: Vec<Folds> = (0..repeats).map(|repeat| split(folds, repeat)).collect();
         splits.push(split(2, REPEATS));
         let tasks: Vec<(usize, &Fold)> = splits
@@ -161,14 +174,11 @@ impl Tournament {
             let own = labels.iter().find(|(known, _)| *known == view);
             let own = own.zip(level.as_ref());
             let own = own.map(|((_, labels), level)| labels.with(level));
-            let candidates =
-                samples.candidates(fitted.point, &left.others, own.as_ref(), wanted);
+            let candidates = samples.candidates(fitted.point, &left.others, own.as_ref(), wanted);
             for mut candidate in candidates {
                 let press = candidate.squared_errors.iter().sum::<f64>() / samples.total;
-                candidate.scores = dense::times(
-                    left.held_out.as_ref(),
-                    candidate.label_scores.as_ref(),
-                );
+                candidate.scores =
+                    dense::times(left.held_out.as_ref(), candidate.label_scores.as_ref());
                 candidate.squared_errors = Vec::new();
                 candidate.label_scores = Mat::new();
                 tournament.entries.push(Entry {
@@ -214,7 +224,9 @@ impl Split {
     pub(crate) fn scores_by(&self, choose: &dyn Fn(&Tournament) -> Option<usize>) -> Mat<f64> {
         self.weighted(&|part| {
             let mut weights = vec![0.0; part.entries.len()];
-            choose(part).into_iter().for_each(|entry| weights[entry] = 1.0);
+            choose(part)
+                .into_iter()
+                .for_each(|entry| weights[entry] = 1.0);
             weights
         })
     }

@@ -116,12 +116,7 @@ impl TheoryLabels {
         Some(Self::of_samples(means, cells.clone(), whole, samples))
     }
 
-    fn of_samples(
-        means: Arc<Means>,
-        cells: Cells,
-        whole: MeanProducts,
-        samples: &[usize],
-    ) -> Self {
+    fn of_samples(means: Arc<Means>, cells: Cells, whole: MeanProducts, samples: &[usize]) -> Self {
         let class: Vec<usize> = samples.iter().map(|&sample| means.class[sample]).collect();
         let folds = Folds::new(&class, cells.of_task(means.target).len(), SEED);
         let without = folds.into_iter().map(|fold| {

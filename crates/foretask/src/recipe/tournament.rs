@@ -255,7 +255,10 @@ impl Tournament {
         let costs: Vec<(View, Family, f64, f64)> = costs.collect();
         let mut best: Vec<(View, Family, f64, f64)> = Vec::new();
         for &(view, family, cost, press) in &costs {
-            match best.iter_mut().find(|(v, f, ..)| *v == view && *f == family) {
+            match best
+                .iter_mut()
+                .find(|(v, f, ..)| *v == view && *f == family)
+            {
                 Some((.., least, least_press)) => {
                     *least = least.min(cost);
                     *least_press = least_press.min(press);
@@ -270,6 +273,11 @@ impl Tournament {
             })
         };
         costs.iter().map(near).collect()
+    }
+
+    /// Whether every class has one sample.
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
     }
 
     /// The number of candidates tried.
@@ -357,7 +365,11 @@ impl Tournament {
 
     /// Leave-one-out class scores less ȳ (n_t x m), each sample by weights it had no say in; of the entries that
     /// qualify. What is left of a sample is its part in the responses of the others.
-    pub(crate) fn cross_fitted(&self, folds: &Folds, qualifies: &dyn Fn(&Entry) -> bool) -> Mat<f64> {
+    pub(crate) fn cross_fitted(
+        &self,
+        folds: &Folds,
+        qualifies: &dyn Fn(&Entry) -> bool,
+    ) -> Mat<f64> {
         let mut scores = Mat::zeros(self.class.len(), self.classes);
         for fold in folds {
             let samples: Vec<usize> = (0..self.class.len())

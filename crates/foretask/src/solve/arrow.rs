@@ -103,8 +103,8 @@ impl<'a> Arrow<'a> {
             Mat::<f64>::zeros(weights.nrows(), rows),
             Mat::<f64>::zeros(weights.nrows(), rows),
         );
-        let mut q = whole
-            .then(|| Mat::from_fn(rows, rows, |i, j| f64::from(u8::from(i == j)) - 1.0 / n));
+        let mut q =
+            whole.then(|| Mat::from_fn(rows, rows, |i, j| f64::from(u8::from(i == j)) - 1.0 / n));
         own.rows.for_panels(own.mean, scale, |start, z| {
             dense::product(
                 labels.as_mut().subrows_mut(start, z.ncols()),

@@ -28,6 +28,17 @@ impl Target<'_, '_> {
         let weights = fits.tournament.weights_among(qualifies);
         let judged = self.calibrated(self.held_out(fits, qualifies), &fits.tournament.class);
         let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
+        if fits.tournament.is_single() {
+            let notes = std::mem::take(&mut outcome.forecast.notes);
+            let none = Forecast::untold(self.stakes(), outcome.forecast.densities.clone());
+            outcome.forecast = Forecast {
+                samples: outcome.forecast.samples,
+                alarm: outcome.forecast.alarm.take(),
+                notes,
+                ..none
+            };
+            outcome.forecast.notes.push(Note::OneLabel);
+        }
         let skipped = fits.skipped.iter();
         outcome
             .forecast
@@ -41,7 +52,9 @@ impl Target<'_, '_> {
     fn left_out_scores(&self, fits: &Fits<'_>, weights: &[f64]) -> Mat<f64> {
         match weights.iter().position(|&weight| weight == 1.0) {
             Some(only) => fits.tournament.entries[only].candidate.scores.clone(),
-            None => fits.tournament.cross_fitted(&self.plain_folds(fits), &|_| true),
+            None => fits
+                .tournament
+                .cross_fitted(&self.plain_folds(fits), &|_| true),
         }
     }
 
@@ -73,9 +86,7 @@ impl Target<'_, '_> {
         let leading = listing.leading(self)?;
         let of_difference = |scores: &Mat<f64>| -> Vec<f64> {
             let samples = 0..tournament.class.len();
-            samples
-                .map(|l| scores[(l, 0)] - scores[(l, 1)])
-                .collect()
+            samples.map(|l| scores[(l, 0)] - scores[(l, 1)]).collect()
         };
         let held = match self.plan.null {
             None => None,

@@ -7,7 +7,7 @@ use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::{Forecast, Judgements, Paired};
 use crate::moments::Provenance;
 use crate::numerics::points::normal_points;
 use crate::settings::check::Plan;
@@ -38,6 +38,8 @@ pub struct Compared {
     pub coupling: Option<Coupling>,
     /// What it is expected to do.
     pub forecast: Forecast,
+    /// What the study's rule has over this one, sample by sample on common folds; none for itself, and from a theory.
+    pub paired: Option<Paired>,
 }
 
 /// A theory and the error it foretells.
@@ -67,6 +69,7 @@ impl Study<'_> {
             views: own.views.iter().map(|(view, _)| *view).collect(),
             coupling: own.coupling.clone(),
             forecast: self.forecast().clone(),
+            paired: None,
         }];
         compared.extend(self.of_the_same_fits()?);
         let Some(leading) = &self.done.outcome.leading else {
@@ -103,7 +106,11 @@ impl Study<'_> {
                 labels: named.labels,
                 views: vec![self.done.shared.view],
                 coupling: outcome.rule.coupling,
-                forecast: outcome.forecast,
+                paired: self.paired(outcome.judgements.as_ref()),
+                forecast: match &outcome.judgements {
+                    Some(judgements) => target.at_rate(outcome.forecast, judgements),
+                    None => outcome.forecast,
+                },
             });
         }
         progress(1.0);
@@ -117,16 +124,17 @@ impl Study<'_> {
         };
         let target = self.done.target();
         let class = target.class();
-        let auto = |name: &str, views: Vec<View>, forecast: Forecast| Compared {
+        let auto = |name: &str, views: Vec<View>, judged: (Forecast, Judgements)| Compared {
             name: name.to_owned(),
             rule: RuleName::Auto,
             labels: Labels::Auto,
             views,
             coupling: None,
-            forecast,
+            paired: self.paired(Some(&judged.1)),
+            forecast: target.at_rate(judged.0, &judged.1),
         };
-        let forecast = target.commonest(&class);
-        let mut compared = vec![auto("commonest class", Vec::new(), forecast)];
+        let commonest = target.commonest(&class);
+        let mut compared = vec![auto("commonest class", Vec::new(), commonest)];
         let has_sources = self.cells().tasks().len() > 1;
         for labels in [
             Labels::Alone,
@@ -137,7 +145,6 @@ impl Study<'_> {
             let settings = Settings {
                 rule: RuleName::Auto,
                 labels,
-                false_alarm: None,
                 ..self.done.plan.settings.clone()
             };
             let shares = labels != Labels::Alone && labels != Labels::Optimal;
@@ -165,17 +172,25 @@ impl Study<'_> {
                 labels,
                 views: vec![plan.base],
                 coupling: outcome.rule.coupling,
+                paired: self.paired(outcome.judgements.as_ref()),
                 forecast: outcome.forecast,
             });
         }
         if self.done.plan.is_averaged() && fits.views.len() > 1 {
             for view in fits.views.iter().map(|shared| shared.view) {
                 let held_out = target.held_out(fits, &|entry| entry.view == view);
-                let (forecast, _) = target.calibrated(held_out, &class);
-                compared.push(auto(&format!("{view} view"), vec![view], forecast));
+                let judged = target.calibrated(held_out, &class);
+                compared.push(auto(&format!("{view} view"), vec![view], judged));
             }
         }
         Ok(compared)
+    }
+
+    /// What the study's rule has over another: in errors, or in what is missed at the rate that is held.
+    fn paired(&self, other: Option<&Judgements>) -> Option<Paired> {
+        let own = self.done.outcome.judgements.as_ref()?;
+        let target = self.done.target();
+        Some(Paired::new(&target.losses(other?), &target.losses(own)))
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A

@@ -278,7 +278,11 @@ impl Study<'_> {
 fn growth(counts: &[usize], added: &[usize]) -> f64 {
     let noise = |n: usize| 1.0 / n.max(1) as f64;
     let before: f64 = counts.iter().map(|&n| noise(n)).sum();
-    let after: f64 = counts.iter().zip(added).map(|(n, more)| noise(n + more)).sum();
+    let after: f64 = counts
+        .iter()
+        .zip(added)
+        .map(|(n, more)| noise(n + more))
+        .sum();
     before / after
 }
 

@@ -88,6 +88,7 @@ impl Target<'_, '_> {
             self.population.provenance,
         );
         forecast.samples = self.cells().samples(self.index());
+        forecast.worth = forecast.samples as f64;
         forecast.densities = densities(&scores, &class);
         (slope, forecast)
     }

@@ -92,7 +92,10 @@ impl Target<'_, '_> {
             return HeldOut {
                 repeats: vec![Partition {
                     scores: self.with_shares(tournament.cross_fitted(&folds, qualifies)),
-                    folds: folds.into_iter().map(|fold| fold.held_out.clone()).collect(),
+                    folds: folds
+                        .into_iter()
+                        .map(|fold| fold.held_out.clone())
+                        .collect(),
                 }],
                 half: None,
                 kept: 1.0,
@@ -100,7 +103,11 @@ impl Target<'_, '_> {
         };
         let partition = |split: &Split| Partition {
             scores: self.with_shares(split.scores(qualifies)),
-            folds: split.parts.iter().map(|part| part.held_out.clone()).collect(),
+            folds: split
+                .parts
+                .iter()
+                .map(|part| part.held_out.clone())
+                .collect(),
         };
         HeldOut {
             repeats: nested.repeats.iter().map(partition).collect(),
@@ -122,7 +129,10 @@ impl Target<'_, '_> {
             return HeldOut {
                 repeats: vec![Partition {
                     scores: self.with_shares(tournament.entries[best].candidate.scores.clone()),
-                    folds: folds.into_iter().map(|fold| fold.held_out.clone()).collect(),
+                    folds: folds
+                        .into_iter()
+                        .map(|fold| fold.held_out.clone())
+                        .collect(),
                 }],
                 half: None,
                 kept: 1.0,
@@ -130,7 +140,11 @@ impl Target<'_, '_> {
         };
         let partition = |split: &Split| Partition {
             scores: self.with_shares(split.scores_by(choose)),
-            folds: split.parts.iter().map(|part| part.held_out.clone()).collect(),
+            folds: split
+                .parts
+                .iter()
+                .map(|part| part.held_out.clone())
+                .collect(),
         };
         HeldOut {
             repeats: nested.repeats.iter().map(partition).collect(),
@@ -281,7 +295,7 @@ impl Target<'_, '_> {
     }
 
     /// What deciding for the commonest class will do.
-    pub(super) fn commonest(&self, class: &[usize]) -> Forecast {
+    pub(super) fn commonest(&self, class: &[usize]) -> (Forecast, Judgements) {
         let held_out = HeldOut {
             repeats: vec![Partition {
                 scores: self.with_shares(Mat::zeros(class.len(), self.classes())),
@@ -290,7 +304,8 @@ impl Target<'_, '_> {
             half: None,
             kept: 1.0,
         };
-        self.verdict(held_out, class, 1.0).1
+        let (_, forecast, judgements) = self.verdict(held_out, class, 1.0);
+        (forecast, judgements)
     }
 
     /// Class scores of all samples, fold by fold.
@@ -329,8 +344,7 @@ impl Target<'_, '_> {
             Calibration::of_slope(scores, class, partitions)
         });
         let judged = divided(&judgements.repeats[0].scores, 1.0 / unit);
-        let forecast =
-            from_judgements(&judgements, self.stakes(), densities(&judged, class));
+        let forecast = from_judgements(&judgements, self.stakes(), densities(&judged, class));
         (judgements.calibration.slope, forecast, judgements)
     }
 
@@ -353,7 +367,7 @@ impl Target<'_, '_> {
     ) -> Judgements {
         let all: Vec<&Mat<f64>> = held_out.repeats.iter().map(|one| &one.scores).collect();
         let (scores, classes) = stacked(&all, class);
-        let calibration = fit(&scores, &classes, all.len());
+        let calibration = fit(&scores, &classes, all.len()).with_twin(&scores, &classes, all.len());
         let decide = |calibration: &Calibration, scores: &Mat<f64>| {
             let Calibration { slope, offsets, .. } = calibration;
             Decision::of_class_scores(*slope, offsets, self.stakes()).decide(scores)

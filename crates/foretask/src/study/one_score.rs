@@ -13,8 +13,7 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::forecast::count::from_judgements;
 use crate::forecast::{
-    AlarmForecast, Calibration, Density, Forecast, Judgement, Judgements, Note, Rehearsal,
-    stacked,
+    AlarmForecast, Calibration, Density, Forecast, Judgement, Judgements, Note, Rehearsal, stacked,
 };
 use crate::model::Rule;
 use crate::moments::Moments;
@@ -101,7 +100,11 @@ impl Target<'_, '_> {
         let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();
         let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
         let (scores, classes) = stacked(&all, &class);
-        let calibration = Calibration::of_slope(&scores, &classes, repeats.len());
+        let calibration = Calibration::of_slope(&scores, &classes, repeats.len()).with_twin(
+            &scores,
+            &classes,
+            repeats.len(),
+        );
         let sharpness = calibration.slope;
         let judgements = Judgements {
             class: class.clone(),
@@ -175,11 +178,14 @@ impl Target<'_, '_> {
             deviation: law.variance[c].sqrt().max(1e-300),
         });
         let forecast = Forecast {
+            told: true,
             error,
             interval: self.foretold_interval(error, &ends, &|moments| {
                 weighted(priors, &errors_of(moments))
             }),
             provenance: self.population.provenance,
+            worth: self.cells().samples(self.index()) as f64,
+            log_loss: None,
             cost: weighted(&self.stakes().weights(), &errors),
             confusion,
             reliability: Vec::new(),
@@ -262,7 +268,9 @@ impl Target<'_, '_> {
 /// The score of a row of responses.
 fn score_of(rule: &BinaryRule, responses: &Mat<f64>, row: usize) -> f64 {
     let cells = rule.label_scores.iter().enumerate();
-    cells.map(|(cell, label)| responses[(row, cell)] * label).sum()
+    cells
+        .map(|(cell, label)| responses[(row, cell)] * label)
+        .sum()
 }
 
 /// In units where the class means are at ±1 one temperature fits all labels.

@@ -3,8 +3,8 @@
 
 use faer::Mat;
 
-use super::foretell::around;
 use super::fits::Fits;
+use super::foretell::around;
 use super::judge::{HeldOut, Partition, divided, mean_margin};
 use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, PairRule, Surrogate};
@@ -103,7 +103,10 @@ impl<'a> Target<'_, 'a> {
         let held_out = HeldOut {
             repeats: vec![Partition {
                 scores: divided(&raw, unit),
-                folds: folds.into_iter().map(|fold| fold.held_out.clone()).collect(),
+                folds: folds
+                    .into_iter()
+                    .map(|fold| fold.held_out.clone())
+                    .collect(),
             }],
             half: None,
             kept: 1.0,

@@ -1,13 +1,25 @@
 //! A threshold that holds a false-alarm rate, from scores of samples that had no say in them.
 
 use super::target::Target;
-use crate::forecast::{AlarmForecast, Forecast, Note};
+use crate::forecast::{AlarmForecast, Forecast, Judgements, Note};
 use crate::numerics::{INFLATION, interval};
 use crate::rules::Tail;
 use crate::rules::false_alarm::threshold_of;
 use crate::stakes::weighted;
 
 impl Target<'_, '_> {
+    /// A forecast at the rate that is held, if any.
+    pub(super) fn at_rate(&self, mut forecast: Forecast, judgements: &Judgements) -> Forecast {
+        if self.plan.null.is_some() {
+            let scores = judgements.scores();
+            let scores: Vec<f64> = (0..scores.nrows())
+                .map(|l| scores[(l, 0)] - scores[(l, 1)])
+                .collect();
+            self.hold_rate(&scores, &scores, &judgements.class, &mut forecast);
+        }
+        forecast
+    }
+
     /// The threshold, if a rate is to be held; the forecast is brought in line with it. `scores` are large for the
     /// first class; `nested` are those of rules that knew nothing of a sample: what is detected is counted among them.
     pub(super) fn hold_rate(

@@ -44,7 +44,10 @@ pub(super) struct Understudy {
 
 impl<'a> Target<'_, 'a> {
     /// What sources do in the target's place, or why there are none.
-    pub(super) fn rehearsals(&self, progress: &dyn Fn(f64)) -> Result<std::result::Result<Vec<Rehearsed>, Unrehearsed>> {
+    pub(super) fn rehearsals(
+        &self,
+        progress: &dyn Fn(f64),
+    ) -> Result<std::result::Result<Vec<Rehearsed>, Unrehearsed>> {
         if !self.plan.is_averaged() || self.plan.light {
             return Ok(Err(Unrehearsed::ByName));
         }
@@ -74,11 +77,12 @@ impl<'a> Target<'_, 'a> {
             .collect();
         let count = all.len();
         let chosen = |index: usize| {
-            count <= MOST_SOURCES
-                || (0..MOST_SOURCES).any(|i| i * count / MOST_SOURCES == index)
+            count <= MOST_SOURCES || (0..MOST_SOURCES).any(|i| i * count / MOST_SOURCES == index)
         };
         let all = all.into_iter().enumerate();
-        all.filter(|(index, _)| chosen(*index)).map(|(_, one)| one).collect()
+        all.filter(|(index, _)| chosen(*index))
+            .map(|(_, one)| one)
+            .collect()
     }
 
     /// None if the source lacks a class of the target, or rows to be tested on.
@@ -100,7 +104,9 @@ impl<'a> Target<'_, 'a> {
         };
         let (mut before, mut after) = (0.0, 0.0);
         for (c, cell) in own.enumerate() {
-            let there = cells.of_task(source).find(|&cell| aligned[cell] == Some(c))?;
+            let there = cells
+                .of_task(source)
+                .find(|&cell| aligned[cell] == Some(c))?;
             let mut samples: Vec<usize> = (0..class.len())
                 .filter(|&l| class[l] == there - first)
                 .collect();
@@ -115,7 +121,9 @@ impl<'a> Target<'_, 'a> {
             let (kept, others) = samples.split_at(labels);
             study.kept.extend(kept);
             study.class.push(there - first);
-            study.tested.push(others[..others.len().min(MOST_TESTED)].to_vec());
+            study
+                .tested
+                .push(others[..others.len().min(MOST_TESTED)].to_vec());
         }
         study.kept.sort_unstable();
         study.growth = before / after;
@@ -201,7 +209,10 @@ impl<'a> Target<'_, 'a> {
             let right = model.classes().iter().position(|class| class == name);
             let values = rows.select(tested.iter().copied()).values();
             let decided = model.predict(Rows::row_major(&values, rows.features())?)?;
-            let wrong = decided.iter().filter(|&&class| Some(class) != right).count();
+            let wrong = decided
+                .iter()
+                .filter(|&&class| Some(class) != right)
+                .count();
             error += weight * wrong as f64 / tested.len().max(1) as f64;
         }
         Ok(error)

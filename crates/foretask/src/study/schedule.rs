@@ -253,7 +253,9 @@ fn carry_out<'a>(
         let mut outcome = target.outcome(fits.as_deref(), &progress)?;
         match target.rehearsals(&progress)? {
             Err(why) => outcome.forecast.rehearsal = Rehearsal::Skipped(why),
-            Ok(sources) => outcome.forecast.rehearse(sources, target.stakes(), &target.class()),
+            Ok(sources) => outcome
+                .forecast
+                .rehearse(sources, target.stakes(), &target.class()),
         }
         if !plan.is_averaged() {
             outcome.rule.views = vec![(shared.view, 1.0)];
@@ -273,7 +275,9 @@ impl Done<'_> {
     /// The same by the target's own labels only.
     pub(super) fn alone(&self) -> Result<Self> {
         let outcome = match &self.fits {
-            Some(fits) => self.target().averaged(fits, &|entry| entry.is(Family::Alone))?,
+            Some(fits) => self
+                .target()
+                .averaged(fits, &|entry| entry.is(Family::Alone))?,
             None => self.target().outcome(None, &|_| {})?,
         };
         Ok(Self {

@@ -119,7 +119,11 @@ impl<'a> Shared<'a> {
         let space = self.space()?;
         let Some(coupling) = &plan.coupling else {
             let tasks = self.cells().tasks().len();
-            let grid = if plan.light { coarse_grid(tasks) } else { grid(tasks) };
+            let grid = if plan.light {
+                coarse_grid(tasks)
+            } else {
+                grid(tasks)
+            };
             return Tournament::enter_grid(tournaments, self.view, space, targets, &grid, progress);
         };
         let system = self.system(coupling)?;

@@ -41,9 +41,8 @@ impl Study<'_> {
         // From the last to the first, so that the others keep their places.
         for (gone, &source) in sources.iter().rev().enumerate() {
             statistics = statistics.without(source);
-            coupling = coupling.map(|(lambda, gamma)| {
-                without_source(lambda, &gamma, tasks.len() - gone, source)
-            });
+            coupling = coupling
+                .map(|(lambda, gamma)| without_source(lambda, &gamma, tasks.len() - gone, source));
         }
         let settings = Settings {
             target: Some(tasks[self.target()].name.clone()),

@@ -66,7 +66,9 @@ impl<'a> Statistics<'a> {
         let entry = &self.cells.tasks()[task];
         let class = classes_in_order(entry);
         let mut counts = vec![0; entry.classes.len()];
-        samples.iter().for_each(|&sample| counts[class[sample]] += 1);
+        samples
+            .iter()
+            .for_each(|&sample| counts[class[sample]] += 1);
         let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
         let one = Task {
             name: entry.name.clone(),
