@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from foretask import LearningCurveForecastDisplay, MultiTaskClassifier, learning_curve_forecast
+from foretask import LearningCurveForecastDisplay, MultiTaskClassifier, Study
 
 X, y = load_digits(return_X_y=True)
 keep = np.isin(y, (1, 7, 9))
@@ -23,8 +23,10 @@ def first(count):
 
 NOW, ADDED = 10, [0, 5, 10, 20, 40, 80]
 now = first(NOW)
-curve = learning_curve_forecast(X[now], y[now], added=ADDED)
-print(f"expected error now {curve.error[0]:.1%}; labels to add for 8 %: {curve.labels_for(0.08)}")
+study = Study(X[now], y[now])
+curve = study.learning_curve(ADDED)
+(needed,) = study.labels_needed([0.08])
+print(f"expected error now {curve.error[0]:.1%}; labels to add to each class for 8 %: {needed.added}")
 
 display = LearningCurveForecastDisplay(curve).plot()
 measured = []

@@ -23,23 +23,38 @@ from ._displays import (
     TaskValueDisplay,
 )
 from ._evaluation import Evaluation, evaluate
-from ._forecast import Compared, Forecast, Foretold, LearningCurve, LeftOut, TaskValues
+from ._forecast import (
+    AllSources,
+    Budget,
+    Compared,
+    Forecast,
+    Foretold,
+    LabelsNeeded,
+    LearningCurve,
+    LeftOut,
+    Paired,
+    TaskValues,
+)
 from ._foretask import __version__
 from ._functions import forecast, learning_curve_forecast, task_values
 from ._statistics import Statistics
 from ._study import Study
 
 __all__ = [
+    "AllSources",
+    "Budget",
     "Compared",
     "Evaluation",
     "EvaluationDisplay",
     "Forecast",
     "ForecastDisplay",
     "Foretold",
+    "LabelsNeeded",
     "LearningCurve",
     "LearningCurveForecastDisplay",
     "LeftOut",
     "MultiTaskClassifier",
+    "Paired",
     "RocForecastDisplay",
     "Statistics",
     "Study",

@@ -27,6 +27,8 @@ View = Literal["raw", "standard", "cosine", "rbf"]
 Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
 Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
+Verdict = Literal["helps", "harms", "cannot be told"]
+Unrehearsed = Literal["few-sources", "many-labels", "by-name", "switched-off"]
 
 
 @dataclass(frozen=True)

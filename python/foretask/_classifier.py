@@ -321,8 +321,9 @@ default="auto"
         return self._each(self._forecast_of)
 
     def _forecast_of(self, model: Any) -> Forecast:
-        task = self._tasks.label(model.target)
-        return Forecast(model.forecast, task, model.classes, self._classes, model.threshold)
+        return Forecast(
+            model.forecast, model.target, self._tasks, model.classes, self._classes, model.threshold
+        )
 
     @property
     def coupling_(self) -> Any:

@@ -21,7 +21,9 @@ class Rate(NamedTuple):
     share: float
     interval: tuple[float, float]
     n_samples: int
-    #: Whether the interval of the forecast contains it.
+    #: Where the forecast expected it in so many samples (90 %).
+    foretold: tuple[float, float]
+    #: Whether it lies there.
     within: bool
 
 
@@ -63,14 +65,19 @@ class Evaluation:
         Whether classes occur noticeably more or less often than the forecast assumes.
     comparable : float
         The error that the forecast speaks of: ``at_priors`` where shares differ, ``error`` otherwise.
+    foretold : tuple of float
+        Where the forecast expected it in a test of this size (90 %).
     within : bool
-        Whether the interval of the forecast contains it.
+        Whether it lies there.
+    log_loss : float
+        Mean of -ln P(class) by the class probabilities, at the class shares of the forecast where these
+        differ.
     reliability : list of dict
         What came of the class probabilities, in the bins of the forecast: ``share`` of the samples,
         ``claimed`` probability and share that is ``right``, NaN in a bin without samples.
     alarm : MeasuredAlarm or None
         What came of a false-alarm rate that was to be held: ``false_alarm`` and ``detection``, each with
-        ``share``, ``interval``, ``n_samples`` and ``within``.
+        ``share``, ``interval``, ``n_samples``, ``foretold`` and ``within``.
     """
 
     task: Any
@@ -85,15 +92,17 @@ class Evaluation:
     at_priors: float | None
     shares_differ: bool
     comparable: float
+    foretold: tuple[float, float]
     within: bool
+    log_loss: float
     reliability: list[dict[str, float]]
     alarm: MeasuredAlarm | None
 
     def __repr__(self) -> str:
-        low, high = self.interval
+        (low, high), (least, most) = self.interval, self.foretold
         return (
             f"Evaluation(task={self.task!r}, error={self.error:.4f}, interval=({low:.4f}, {high:.4f}), "
-            f"n_samples={self.n_samples}, foretold={self.forecast.error:.4f}, within={self.within})"
+            f"n_samples={self.n_samples}, foretold=({least:.4f}, {most:.4f}), within={self.within})"
         )
 
 
@@ -133,6 +142,8 @@ def evaluate(
     (369, (2, 2))
     >>> measured.error < 0.1
     True
+    >>> measured.foretold == measured.forecast.in_test(369) or measured.shares_differ
+    True
     """
     if isinstance(model, _foretask.Model):
         model = MultiTaskClassifier._of_model(model)
@@ -162,7 +173,9 @@ def _read(report: dict[str, Any], told: Forecast) -> Evaluation:
         at_priors=report["at_priors"],
         shares_differ=report["shares_differ"],
         comparable=report["comparable"],
+        foretold=tuple(report["foretold"]),
         within=report["within"],
+        log_loss=report["log_loss"],
         reliability=[
             {name: np.nan if value is None else value for name, value in group.items()}
             for group in report["reliability"]
@@ -180,5 +193,6 @@ def _rate(report: dict[str, Any] | None) -> Rate | None:
         share=report["share"],
         interval=tuple(report["interval"]),
         n_samples=report["samples"],
+        foretold=tuple(report["foretold"]),
         within=report["within_forecast_interval"],
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._choices import Labels, Rule, Source, View
+from ._choices import Labels, Rule, Source, Verdict, View
 from ._data import Names
 from ._foretask import Forecast as RawForecast
 
@@ -26,6 +26,9 @@ class Forecast:
         The target.
     classes : ndarray of shape (n_classes,)
         Its classes; everything by class is in this order.
+    told : bool
+        Whether anything can be told. With one label in every class none can be left out; unless sources
+        were rehearsed ``error`` is then that of the commonest class, and the interval is everything.
     error : float
         Expected share of wrong decisions.
     interval : tuple of float
@@ -48,6 +51,13 @@ class Forecast:
     reliability : list of dict
         How far class probabilities can be believed: ``share`` of the samples, ``claimed`` probability
         and share that is ``right``, in bins.
+    log_loss : float or None
+        Expected mean of -ln P(class) by the class probabilities; None from a theory.
+    rehearsal : dict
+        What the default does on sources that take the target's place: mean ``error`` and what it is
+        ``alone``, both also for each of the ``sources``, and what the target's samples say by themselves
+        (``own_error``, ``own_interval``). Of a false-alarm rate, what is missed. Or why there was none:
+        ``skipped``, one of "few-sources", "many-labels", "by-name" and "switched-off".
     threshold : float or None
         For two classes, the score above which ``classes[1]`` is chosen.
     notes : list of dict
@@ -61,13 +71,22 @@ class Forecast:
     >>> expected = forecast(X[:200], y[:200])
     >>> 0.0 <= expected.interval[0] <= expected.error <= expected.interval[1] <= 1.0
     True
+    >>> low, high = expected.in_test(50)
+    >>> low <= expected.interval[0] and expected.interval[1] <= high
+    True
     """
 
     def __init__(
-        self, raw: RawForecast, task: Any, names: list[str], classes: Names, threshold: float | None
+        self,
+        raw: RawForecast,
+        target: str,
+        tasks: Names,
+        names: list[str],
+        classes: Names,
+        threshold: float | None,
     ) -> None:
         self._raw = raw
-        self.task = task
+        self.task = tasks.label(target)
         codes = classes.index(names)
         order = np.argsort(codes)
         self._order = order
@@ -75,6 +94,7 @@ class Forecast:
         # Scores of the library are large for its first class; here for classes[1].
         self._sign = -1.0 if order[0] == 0 else 1.0
         report = json.loads(raw.to_json())
+        self.told: bool = report["told"]
         self.error: float = report["error"]
         self.interval: tuple[float, float] = tuple(report["interval"])
         self.source: Source = report["source"]
@@ -87,8 +107,39 @@ class Forecast:
         if self.alarm is not None:
             self.alarm["null"] = classes.label(names[self.alarm["null"]])
         self.reliability: list[dict[str, float]] = report["reliability"]
+        self.log_loss: float | None = report["log_loss"]
+        rehearsal = report["rehearsal"]
+        self.rehearsal: dict[str, Any] = rehearsal.get("done", rehearsal)
+        for source in self.rehearsal.get("sources", []):
+            source["task"] = tasks.label(source["task"])
         self.notes: list[dict[str, Any]] = report["notes"]
         self.threshold = None if threshold is None else self._sign * threshold
+
+    def in_test(self, n_samples: int) -> tuple[float, float]:
+        """Return where the error in a test will lie.
+
+        Parameters
+        ----------
+        n_samples : int
+            Samples of the test.
+
+        Returns
+        -------
+        low, high : float
+            90 % interval: that of the error itself, and the luck of the test.
+        """
+        low, high = self._raw.in_test(n_samples)
+        return low, high
+
+    def _by_samples(self) -> tuple[float, tuple[float, float]]:
+        """Return what the target's samples say of the error, or of what is missed at a held rate."""
+        if "own_error" in self.rehearsal:
+            low, high = self.rehearsal["own_interval"]
+            return self.rehearsal["own_error"], (low, high)
+        if self.alarm is None:
+            return self.error, self.interval
+        low, high = self.alarm["detection_interval"]
+        return 1.0 - self.alarm["detection"], (1.0 - high, 1.0 - low)
 
     def density(self, scores: ArrayLike) -> NDArray[np.float64]:
         """Return the expected density of the decision scores.
@@ -139,10 +190,8 @@ class Forecast:
 
     def __repr__(self) -> str:
         low, high = self.interval
-        return (
-            f"Forecast(task={self.task!r}, error={self.error:.4f}, "
-            f"interval=({low:.4f}, {high:.4f}), source={self.source!r}, n_samples={self.n_samples})"
-        )
+        told = f"error={self.error:.4f}, interval=({low:.4f}, {high:.4f})" if self.told else "told=False"
+        return f"Forecast(task={self.task!r}, {told}, source={self.source!r}, n_samples={self.n_samples})"
 
 
 @dataclass(frozen=True)
@@ -156,43 +205,118 @@ class LearningCurve:
     added : ndarray of shape (n_points,)
         Labels added to each class.
     error : ndarray of shape (n_points,)
-        Expected error then.
+        Expected error then; of a false-alarm rate, the expected share of the other class that is missed.
     interval : ndarray of shape (n_points, 2)
         90 % intervals.
+    foretold_interval : ndarray of shape (n_points, 2)
+        The 90 % intervals that forecasts of ``error`` will have once the labels are there.
     """
 
     task: Any
     added: NDArray[np.int64]
     error: NDArray[np.float64]
     interval: NDArray[np.float64]
+    foretold_interval: NDArray[np.float64]
 
-    def labels_for(self, error: float) -> int | None:
-        """Return the fewest labels to add to each class, of those asked for, for an expected error.
 
-        Parameters
-        ----------
-        error : float
-            The error wished for.
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """How many labels an error asks for.
 
-        Returns
-        -------
-        int or None
-            None if no number that was asked for is enough.
-        """
-        enough = self.added[self.error <= error]
-        return int(enough.min()) if enough.size else None
+    Attributes
+    ----------
+    error : float
+        The error asked for; of a false-alarm rate, the share of the other class that may be missed.
+    added : int or None
+        Labels to add to each class; None where a thousand times the labels at hand would not do.
+    interval : tuple of (int or None)
+        The fewest and the most that may be needed (90 %).
+    """
+
+    error: float
+    added: int | None
+    interval: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How to spend labels.
+
+    Attributes
+    ----------
+    task : object
+        The target.
+    labels : int
+        Labels to spend.
+    added : dict
+        How many of them on each class.
+    error : float
+        Expected error then; of a false-alarm rate, the expected share of the other class that is missed.
+    interval : tuple of float
+        Its 90 % interval.
+    as_they_come : float
+        The expected error if classes were labelled as they come.
+    """
+
+    task: Any
+    labels: int
+    added: dict[Any, int]
+    error: float
+    interval: tuple[float, float]
+    as_they_come: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """What something is worth: the error without it less the error with it, sample by sample.
+
+    Attributes
+    ----------
+    difference : float
+        The difference; positive where it helps.
+    interval : tuple of float
+        Its 90 % interval.
+    verdict : {"helps", "harms", "cannot be told"}
+        Whether the interval leaves out zero, and on which side.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class AllSources:
+    """What all sources are worth together.
+
+    Attributes
+    ----------
+    error_without : float
+        Expected error of the target alone.
+    interval_without : tuple of float
+        Its 90 % interval.
+    paired : Paired
+        The difference that they make.
+    """
+
+    error_without: float
+    interval_without: tuple[float, float]
+    paired: Paired
 
 
 @dataclass(frozen=True)
 class TaskValues:
-    """The expected error without each source.
+    """What the sources are worth.
+
+    Of a false-alarm rate, every error is the share of the other class that is missed.
 
     Attributes
     ----------
     task : object
         The target.
     error : float
-        Expected error with all sources.
+        Expected error with all sources, as the target's samples have it: there are no rehearsals in it, as
+        there are none in what it is compared with.
     interval : tuple of float
         Its 90 % interval.
     sources : ndarray of shape (n_sources,)
@@ -201,6 +325,14 @@ class TaskValues:
         Expected error without each.
     interval_without : ndarray of shape (n_sources, 2)
         90 % intervals.
+    difference : ndarray of shape (n_sources,)
+        By how much each lowers the error, sample by sample on common folds; positive where it helps.
+    difference_interval : ndarray of shape (n_sources, 2)
+        90 % intervals, much shorter than those of two separate errors.
+    verdict : ndarray of shape (n_sources,)
+        "helps", "harms" or "cannot be told" of each.
+    all_sources : AllSources or None
+        The same of all together; None without sources.
     """
 
     task: Any
@@ -209,10 +341,14 @@ class TaskValues:
     sources: NDArray[Any]
     error_without: NDArray[np.float64]
     interval_without: NDArray[np.float64]
+    difference: NDArray[np.float64]
+    difference_interval: NDArray[np.float64]
+    verdict: NDArray[Any]
+    all_sources: AllSources | None
 
     @property
     def gain(self) -> NDArray[np.float64]:
-        """How much each source lowers the expected error."""
+        """How much each source lowers the expected error, as the two forecasts have it."""
         return self.error_without - self.error
 
 
@@ -232,6 +368,8 @@ class Compared:
         The views of the features that it looks through.
     forecast : Forecast
         What it is expected to do.
+    paired : Paired or None
+        What the study's rule has over this one; None for itself, and from a theory.
     """
 
     name: str
@@ -239,6 +377,7 @@ class Compared:
     labels: Labels
     views: list[View]
     forecast: Forecast
+    paired: Paired | None
 
 
 @dataclass(frozen=True)

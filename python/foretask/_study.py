@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,9 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _foretask
+from ._choices import Verdict
 from ._classifier import MultiTaskClassifier
 from ._data import Names, Samples, reordered
-from ._forecast import Compared, Forecast, Foretold, LearningCurve, LeftOut, TaskValues
+from ._forecast import (
+    AllSources,
+    Budget,
+    Compared,
+    Forecast,
+    Foretold,
+    LabelsNeeded,
+    LearningCurve,
+    LeftOut,
+    Paired,
+    TaskValues,
+)
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -76,6 +88,8 @@ class Study:
     True
     >>> study.task_values().sources
     array(['many'], dtype='<U4')
+    >>> study.budget(10).added
+    {3: 6, 8: 4}
     >>> study.classifier().predict(X[rows[:2]])
     array([3, 8])
     """
@@ -146,7 +160,7 @@ class Study:
     def _told(
         self, raw: _foretask.Forecast, target: str, names: list[str], threshold: float | None
     ) -> Forecast:
-        return Forecast(raw, self._tasks.label(target), names, self._classes, threshold)
+        return Forecast(raw, target, self._tasks, names, self._classes, threshold)
 
     def forecast(self) -> Forecast | dict[Any, Forecast]:
         """Return what to expect on new data.
@@ -161,6 +175,8 @@ class Study:
     def learning_curve(self, added: Sequence[int] = ADDED) -> LearningCurve | dict[Any, LearningCurve]:
         """Foretell the error with more labels in the target.
 
+        Of a false-alarm rate, what is missed.
+
         Parameters
         ----------
         added : sequence of int, default=(0, 5, 10, 20, 50, 100)
@@ -174,25 +190,102 @@ class Study:
         counts = np.atleast_1d(np.asarray(added))
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any():
             raise ValueError("added must hold whole numbers of labels, zero or more")
-        if self._estimator.false_alarm is not None:
-            raise ValueError(
-                "a learning curve speaks of the fewest mistakes; leave null_class and false_alarm out"
-            )
         curves = self._raw.learning_curves(counts.tolist())
         return self._by_target(
             {
                 name: LearningCurve(
                     task=self._tasks.label(name),
-                    added=np.array([added for added, _ in points], dtype=np.int64),
-                    error=np.array([error for _, (error, _) in points]),
-                    interval=_intervals(points),
+                    added=np.array([added for added, _, _, _ in points], dtype=np.int64),
+                    error=np.array([error for _, error, _, _ in points]),
+                    interval=_intervals(interval for _, _, interval, _ in points),
+                    foretold_interval=_intervals(interval for _, _, _, interval in points),
                 )
                 for name, points in zip(self._raw.targets, curves, strict=True)
             }
         )
 
+    def labels_needed(self, errors: Sequence[float]) -> list[LabelsNeeded] | dict[Any, list[LabelsNeeded]]:
+        """Return how many labels must be added to each class of the target for errors to be expected.
+
+        Parameters
+        ----------
+        errors : sequence of float
+            Errors to reach; of a false-alarm rate, shares of the other class that may be missed.
+
+        Returns
+        -------
+        list of LabelsNeeded or dict
+            In the order of ``errors``; empty where the forecast comes from a theory, which does not know;
+            by task if there are several targets.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from foretask import Study
+        >>> X, y = load_digits(return_X_y=True)
+        >>> easy, hard = Study(X[:100], y[:100]).labels_needed([0.5, 0.02])
+        >>> easy.added, hard.added > 0
+        (0, True)
+        """
+        shares = np.atleast_1d(np.asarray(errors, dtype=np.float64))
+        if shares.ndim != 1 or not ((shares >= 0) & (shares <= 1)).all():
+            raise ValueError("errors must hold shares from 0 to 1, such as 0.05 for 5 %")
+        found = zip(self._raw.targets, self._raw.labels_needed(shares.tolist()), strict=True)
+        return self._by_target(
+            {
+                name: [LabelsNeeded(error, added, (fewest, most)) for error, added, (fewest, most) in needed]
+                for name, needed in found
+            }
+        )
+
+    def budget(self, labels: int) -> Budget | None | dict[Any, Budget | None]:
+        """Return how to spread labels over the classes of the target.
+
+        Parameters
+        ----------
+        labels : int
+            How many labels there are to spend.
+
+        Returns
+        -------
+        Budget, None or dict
+            None where the forecast comes from a theory, which does not know; by task if there are several
+            targets.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from foretask import Study
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> spent = Study(X[:60], y[:60]).budget(20)
+        >>> sum(spent.added.values()), spent.error <= spent.as_they_come
+        (20, True)
+        """
+        if not isinstance(labels, int | np.integer) or isinstance(labels, bool) or labels < 0:
+            raise ValueError("labels must be a whole number of labels, zero or more")
+        found = zip(self._raw.targets, self._raw.budgets(int(labels)), strict=True)
+        return self._by_target(
+            {
+                name: None if spent is None else self._budget(name, int(labels), *spent)
+                for name, spent in found
+            }
+        )
+
+    def _budget(
+        self, target: str, labels: int, added: list[int], error: float, interval: list[float], as_come: float
+    ) -> Budget:
+        classes = [self._classes.label(name) for name in self._names_of(target)]
+        return Budget(
+            task=self._tasks.label(target),
+            labels=labels,
+            added=dict(zip(classes, added, strict=True)),
+            error=error,
+            interval=_pair(interval),
+            as_they_come=as_come,
+        )
+
     def task_values(self) -> TaskValues | dict[Any, TaskValues]:
-        """Foretell the error without each source.
+        """Foretell the error without each source, and without all, and compare sample by sample.
 
         Returns
         -------
@@ -200,18 +293,28 @@ class Study:
             By task if there are several targets.
         """
         found = zip(self._forecasts().items(), self._raw.source_values(), strict=True)
-        return self._by_target(
-            {
-                name: TaskValues(
-                    task=told.task,
-                    error=told.error,
-                    interval=told.interval,
-                    sources=np.array([self._tasks.label(source) for source, _ in values]),
-                    error_without=np.array([error for _, (error, _) in values]),
-                    interval_without=_intervals(values),
-                )
-                for (name, told), values in found
-            }
+        return self._by_target({name: self._values(told, values) for (name, told), values in found})
+
+    def _values(self, told: Forecast, values: list[tuple[str | None, float, list[float], Any]]) -> TaskValues:
+        error, interval = told._by_samples()
+        # All together come first; of one source it is the same.
+        together = next(
+            (AllSources(without, _pair(ends), _paired(*own)) for _, without, ends, own in values), None
+        )
+        each = [
+            (task, without, ends, _paired(*own)) for task, without, ends, own in values if task is not None
+        ]
+        return TaskValues(
+            task=told.task,
+            error=error,
+            interval=interval,
+            sources=np.array([self._tasks.label(task) for task, _, _, _ in each]),
+            error_without=np.array([without for _, without, _, _ in each]),
+            interval_without=_intervals(ends for _, _, ends, _ in each),
+            difference=np.array([paired.difference for _, _, _, paired in each]),
+            difference_interval=_intervals(paired.interval for _, _, _, paired in each),
+            verdict=np.array([paired.verdict for _, _, _, paired in each]),
+            all_sources=together,
         )
 
     def compare(self) -> list[Compared] | dict[Any, list[Compared]]:
@@ -228,9 +331,16 @@ class Study:
         for (name, own), rules in zip(self._forecasts().items(), self._raw.compare(), strict=True):
             names = self._names_of(name)
             answers[name] = [
-                # Of the others the threshold is not known.
-                Compared(title, rule, labels, views, own if i == 0 else self._told(raw, name, names, None))
-                for i, (title, rule, labels, views, raw) in enumerate(rules)
+                Compared(
+                    name=title,
+                    rule=rule,
+                    labels=labels,
+                    views=views,
+                    # Of the others the threshold is not known.
+                    forecast=own if i == 0 else self._told(raw, name, names, None),
+                    paired=None if paired is None else _paired(*paired),
+                )
+                for i, (title, rule, labels, views, raw, paired) in enumerate(rules)
             ]
         return self._by_target(answers)
 
@@ -303,8 +413,17 @@ class Study:
         return f"Study(targets={self.targets.tolist()!r}, tasks={self.tasks.tolist()!r})"
 
 
-def _intervals(points: Sequence[tuple[Any, tuple[float, Sequence[float]]]]) -> NDArray[np.float64]:
-    return np.array([interval for _, (_, interval) in points]).reshape(-1, 2)
+def _intervals(ends: Iterable[Sequence[float]]) -> NDArray[np.float64]:
+    return np.array(list(ends), dtype=np.float64).reshape(-1, 2)
+
+
+def _pair(ends: Sequence[float]) -> tuple[float, float]:
+    low, high = ends
+    return low, high
+
+
+def _paired(difference: float, ends: Sequence[float], verdict: Verdict) -> Paired:
+    return Paired(difference, _pair(ends), verdict)
 
 
 def _rows_by_cell(samples: Samples) -> dict[tuple[str, str], NDArray[np.int64]]:

@@ -129,8 +129,6 @@ def test_functions(two_tasks):
     X, y, task = two_tasks
     with pytest.raises(ValueError, match="whole numbers of labels"):
         learning_curve_forecast(X, y, task, target="webcam", added=[-1])
-    with pytest.raises(ValueError, match="leave null_class and false_alarm out"):
-        learning_curve_forecast(X, y, task, target="webcam", null_class="mug", false_alarm=0.1)
     with pytest.raises(TypeError, match="unexpected keyword"):
         forecast(X, y, task, lambda_=1.0)
     with pytest.raises(ValueError, match="two classes"):

@@ -94,12 +94,23 @@ def test_details_of_a_forecast_agree(tmp_path):
     data = tmp_path / "data.npz"
     np.savez(data, X=X, y=y, task=task)
     report = json.loads(
-        run("forecast", data, "--target", "webcam", "--json", "--compare", "--added", "10,50")
+        run(
+            *("forecast", data, "--target", "webcam", "--json", "--compare", "--added", "10,50"),
+            *("--reach", "0.01,0.05", "--budget", "9"),
+        )
     )
     study = Study(X, y, task, target="webcam")
     curve = study.learning_curve([10, 50])
     assert [point["error"] for point in report["learning_curve"]] == list(curve.error)
+    ends = [point["foretold_interval"] for point in report["learning_curve"]]
+    np.testing.assert_array_equal(ends, curve.foretold_interval)
+    needed = [(one["error"], one["added"], tuple(one["interval"])) for one in report["labels_needed"]]
+    assert needed == [(one.error, one.added, one.interval) for one in study.labels_needed([0.01, 0.05])]
+    assert report["budget"]["added"] == study.budget(9).added
+    assert report["budget"]["error"] == study.budget(9).error
     values = study.task_values()
+    verdicts = [(one["paired"]["difference"], one["paired"]["verdict"]) for one in report["sources"]]
+    assert verdicts == list(zip(values.difference, values.verdict, strict=True))
     assert [value["error_without"] for value in report["sources"]] == list(values.error_without)
     assert abs(report["relatedness"]["amazon"] - study.relatedness()[0, 1]) < 1e-12
     assert report["forecast"]["source"] == study.forecast().source
@@ -120,6 +131,7 @@ def test_both_measure_the_same(tmp_path):
     measured = evaluate(model, X[own], y[own])
     theirs = report["measured"]
     assert theirs["error"] == measured.error and theirs["interval"] == list(measured.interval)
+    assert theirs["foretold"] == list(measured.foretold) and theirs["log_loss"] == measured.log_loss
     assert theirs["alarm"]["detection"]["share"] == measured.alarm.detection.share
 
 

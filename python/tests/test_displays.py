@@ -49,6 +49,8 @@ def test_learning_curve(two_tasks):
     display = LearningCurveForecastDisplay.from_estimator(model, X, y, task, added=[0, 10])
     np.testing.assert_array_equal(display.line_.get_xdata(), [0, 10])
     np.testing.assert_array_equal(display.line_.get_ydata(), display.curve.error)
+    drawn = [line.get_ydata() for line in display.foretold_lines_]
+    np.testing.assert_array_equal(np.transpose(drawn), display.curve.foretold_interval)
     same = LearningCurveForecastDisplay.from_data(X, y, task, target="webcam", added=[0, 10])
     np.testing.assert_array_equal(same.curve.error, display.curve.error)
 

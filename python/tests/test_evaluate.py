@@ -34,8 +34,12 @@ def test_errors_are_those_of_the_predictions(model, held_out):
     np.testing.assert_allclose(
         measured.class_errors, 1 - np.diag(measured.confusion) / measured.class_samples
     )
-    low, high = measured.forecast.interval
+    low, high = measured.foretold
+    assert (low, high) == measured.forecast.in_test(len(y))
     assert measured.within == (low <= measured.comparable <= high)
+    codes = np.searchsorted(measured.classes, y)
+    claimed = model.predict_proba(X)[np.arange(len(y)), codes]
+    np.testing.assert_allclose(measured.log_loss, -np.log(np.maximum(claimed, 1e-15)).mean(), rtol=1e-6)
     assert abs(sum(group["share"] for group in measured.reliability) - 1.0) < 1e-12
     assert measured.alarm is None and "foretold=" in repr(measured)
 
@@ -72,6 +76,8 @@ def test_a_held_rate_is_measured(two_tasks):
     assert measured.alarm.false_alarm.share == alarms[y == "bike"].mean()
     assert measured.alarm.detection.share == alarms[y == "mug"].mean()
     assert measured.alarm.detection.n_samples == (y == "mug").sum()
+    low, high = measured.alarm.detection.foretold
+    assert measured.alarm.detection.within == (low <= measured.alarm.detection.share <= high)
     only = evaluate(model, X[y == "bike"], y[y == "bike"])
     assert only.alarm.detection is None
 
@@ -84,6 +90,7 @@ def test_the_picture_shows_the_numbers(model, held_out):
     np.testing.assert_array_equal(
         display.foretold_.get_xdata(), np.r_[measured.forecast.error, measured.forecast.class_errors]
     )
+    np.testing.assert_array_equal(display.in_test_.get_xdata(), measured.foretold)
     assert ("within" if measured.within else "outside") in display.ax_.get_title()
     again = EvaluationDisplay(evaluate(model, X[y == 9], y[y == 9])).plot(display.ax_)
     assert again.ax_ is display.ax_ and again.figure_ is display.figure_

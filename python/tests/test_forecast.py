@@ -132,14 +132,65 @@ def test_learning_curves_and_values(two_tasks):
     curve = learning_curve_forecast(X, y, task, target="webcam", added=[0, 10, 100])
     assert curve.error[0] == forecast(X, y, task, target="webcam").error
     assert (np.diff(curve.error) <= 1e-12).all() and curve.interval.shape == (3, 2)
-    assert curve.labels_for(1.0) == 0 and curve.labels_for(-1.0) is None
+    widths = np.diff(curve.foretold_interval, axis=1).ravel()
+    assert curve.foretold_interval.shape == (3, 2) and (np.diff(widths) < 0).all()
     values = task_values(X, y, task, target="webcam")
     assert list(values.sources) == ["amazon"]
     own = task == "webcam"
     alone = forecast(X[own], y[own])
     np.testing.assert_allclose(values.error_without, [alone.error])
     np.testing.assert_allclose(values.gain, values.error_without - values.error)
+    paired = values.all_sources.paired
+    assert (paired.difference, paired.verdict) == (values.difference[0], values.verdict[0])
+    assert paired.interval == tuple(values.difference_interval[0])
+    assert values.all_sources.error_without == values.error_without[0]
+    assert task_values(X[own], y[own]).all_sources is None
     assert set(task_values(X, y, task)) == {"amazon", "webcam"}
+
+
+def several(labels, seed=0, *, classes=("bike", "mug"), p=8):
+    """A target with few labels and three sources that can take its place; tasks are numbers."""
+    rng = np.random.default_rng(seed)
+    counts = [labels, 60, 60, 60]
+    task = np.repeat([9, 10, 11, 12], np.multiply(2, counts))
+    codes = np.arange(len(task)) % 2
+    X = rng.standard_normal((len(task), p)) + 0.7 * codes[:, None]
+    return X, np.asarray(classes)[codes], task
+
+
+def test_sources_are_rehearsed_in_the_place_of_the_target():
+    X, y, task = several(4)
+    told = forecast(X, y, task, target=9)
+    done = told.rehearsal
+    assert [source["task"] for source in done["sources"]] == [10, 11, 12]
+    np.testing.assert_allclose(done["error"], np.mean([source["error"] for source in done["sources"]]))
+    ends = sorted([done["error"], done["own_error"]])
+    assert ends[0] <= told.error <= ends[1]
+    plain = forecast(X, y, task, target=9, rehearse=False)
+    assert plain.rehearsal == {"skipped": "switched-off"} and plain.error == done["own_error"]
+    values = task_values(X, y, task, target=9)
+    assert list(values.sources) == [10, 11, 12] and values.error == done["own_error"]
+    assert set(values.verdict) <= {"helps", "harms", "cannot be told"}
+    assert values.all_sources.paired.verdict in ("helps", "harms", "cannot be told")
+    assert told.log_loss > 0 and forecast(X, y, task, target=9, theory="common").log_loss is None
+
+
+def test_one_label_per_class_tells_nothing_by_itself():
+    X, y, task = several(1)
+    keep = task < 11
+    told = forecast(X[keep], y[keep], task[keep], target=9)
+    assert not told.told and told.interval == (0.0, 1.0) and told.in_test(50) == (0.0, 1.0)
+    assert "told=False" in repr(told)
+    assert "one-label" in [note["kind"] for note in told.notes]
+    rehearsed = forecast(X, y, task, target=9)
+    assert rehearsed.told and "error=" in repr(rehearsed)
+
+
+def test_a_test_of_few_samples_may_show_more_than_the_interval(two_tasks):
+    told = forecast(*two_tasks, target="webcam")
+    (low, high), (least, most) = told.in_test(20), told.in_test(100_000)
+    assert low <= least <= told.error <= most <= high and high - low > most - least
+    np.testing.assert_allclose((least, most), told.interval, atol=0.02)
 
 
 def test_relatedness_is_symmetric_and_signed():

@@ -76,6 +76,47 @@ def test_rules_and_theories(study):
     assert all(0 <= one.error <= 0.5 for one in theories)
 
 
+def test_rules_are_compared_sample_by_sample(study):
+    own, *others = study.compare()
+    assert own.paired is None
+    for one in others:
+        low, high = one.paired.interval
+        assert low <= one.paired.difference <= high
+        expected = "helps" if low > 0 else "harms" if high < 0 else "cannot be told"
+        assert one.paired.verdict == expected
+
+
+def test_labels_for_an_error_and_for_a_budget():
+    # As text "10" comes before "9"; classes here are numbers.
+    X, y, task = draw(3, classes=(9, 10), distance=0.6)
+    keep = np.arange(len(y)) != len(y) - 1
+    X, y, task = X[keep], y[keep], task[keep]
+    study = Study(X, y, task, target="webcam")
+    error = study.forecast().error
+    now, less, never = study.labels_needed([error, 0.8 * error, 0.0])
+    assert now.added == 0 and now.interval == (0, 0)
+    assert less.error == 0.8 * error and less.added > 0
+    assert never.added is None and never.interval[1] is None
+    curve = study.learning_curve([less.added - 1, less.added])
+    assert curve.error[0] > 0.8 * error >= curve.error[1] - 1e-12
+    spent = study.budget(7)
+    # One label of class 10 was taken away.
+    assert spent.labels == 7 and spent.added == {9: 3, 10: 4}
+    assert spent.interval[0] <= spent.error <= spent.interval[1] and spent.error < error
+    assert spent.error <= spent.as_they_come + 1e-12
+    theory = Study(X, y, task, target="webcam", theory="common")
+    assert theory.labels_needed([0.1]) == [] and theory.budget(7) is None
+
+
+def test_an_alarm_has_a_curve_of_what_is_missed(data):
+    study = Study(*data, target="webcam", null_class="bike", false_alarm=0.2)
+    told = study.forecast()
+    curve = study.learning_curve([0, 50])
+    np.testing.assert_allclose(curve.error[0], 1 - told.alarm["detection"])
+    assert curve.error[1] <= curve.error[0]
+    np.testing.assert_allclose(study.task_values().error, 1 - told.alarm["detection"])
+
+
 def test_left_out_samples_are_the_rows_of_the_target():
     # As text "10" comes before "9"; classes here are numbers.
     X, y, task = draw(3, classes=(9, 10))
@@ -97,6 +138,8 @@ def test_answers_by_task_where_there_are_several_targets(data):
     for answer in (
         study.forecast(),
         study.learning_curve([0]),
+        study.labels_needed([0.1]),
+        study.budget(4),
         study.task_values(),
         study.compare(),
         study.theories(),
@@ -151,6 +194,9 @@ def test_what_a_study_refuses(data, study):
         (lambda: Study(X, y, task, rule="svm"), "rule must be one of"),
         (lambda: Study.from_statistics(Statistics()), "no rows yet"),
         (lambda: study.learning_curve([0.5]), "whole numbers of labels"),
+        (lambda: study.labels_needed([5]), "shares from 0 to 1"),
+        (lambda: study.budget(0.5), "whole number of labels"),
+        (lambda: study.budget(-1), "whole number of labels"),
     ):
         with pytest.raises(ValueError, match=match):
             wrong()

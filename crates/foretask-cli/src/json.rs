@@ -80,9 +80,12 @@ fn candidates(rule: &Rule) -> Value {
 /// A forecast.
 pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
     json!({
+        "told": forecast.told,
         "error": forecast.error,
         "interval": forecast.interval,
+        "worth": forecast.worth,
         "source": forecast.provenance,
+        "log_loss": forecast.log_loss,
         "class_errors": by_class(classes, &forecast.class_errors),
         "confusion": confusion(classes, &forecast.confusion),
         "reliability": forecast.reliability,
@@ -91,6 +94,7 @@ pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
         "priors": by_class(classes, &forecast.priors),
         "cost": forecast.cost,
         "samples": forecast.samples,
+        "rehearsal": forecast.rehearsal,
         "notes": forecast.notes,
     })
 }

@@ -36,6 +36,7 @@
 //!   words.rs              numbers and names as people read them
 //!   table.rs              columns
 //!   reliability.rs        how far probabilities can be believed
+//!   rehearsal.rs          what sources do in the target's place
 //!   expected.rs           confusions, probabilities, alarms
 //!   mod.rs                a study for people
 //! json.rs                 a study for machines
@@ -51,6 +52,8 @@
 //!     mod.rs              foretask evaluate
 //!   forecast/
 //!     compare.rs          other rules and theories
+//!     labels.rs           what more labels would bring
+//!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit

@@ -1,6 +1,6 @@
 //! [`Summary`]: what both reports, text and JSON, are made of.
 
-use foretask::{Forecast, Model, Rule, Study, Task};
+use foretask::{Forecast, Model, Rehearsal, Rule, Study, Task};
 
 /// What a study and a saved model have in common.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,39 @@ impl<'a> Summary<'a> {
             features: model.features(),
             rule: model.rule(),
             forecast: model.forecast(),
+        }
+    }
+
+    /// What is to be small, and its interval: the error or, where a false-alarm rate is held, the share of the other
+    /// class that is missed. Not a number where it cannot be told.
+    pub fn aim(&self) -> (f64, [f64; 2]) {
+        match &self.forecast.alarm {
+            _ if !self.forecast.told => (f64::NAN, self.forecast.interval),
+            None => (self.forecast.error, self.forecast.interval),
+            Some(alarm) => {
+                let [low, high] = alarm.detection_interval;
+                (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
+            }
+        }
+    }
+
+    /// The same by the target's samples alone: what forecasts without rehearsals are compared with.
+    pub fn aim_by_samples(&self) -> (f64, [f64; 2]) {
+        match &self.forecast.rehearsal {
+            Rehearsal::Done {
+                own_error,
+                own_interval,
+                ..
+            } => (*own_error, *own_interval),
+            Rehearsal::Skipped(_) => self.aim(),
+        }
+    }
+
+    /// The name of that.
+    pub fn aim_name(&self) -> &'static str {
+        match self.forecast.alarm {
+            Some(_) => "share missed",
+            None => "error",
         }
     }
 

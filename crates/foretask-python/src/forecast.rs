@@ -32,6 +32,11 @@ impl Forecast {
         Ok((restore, (slf.get().to_json()?,)))
     }
 
+    /// Where the error in a test of so many samples will lie.
+    fn in_test(&self, samples: usize) -> [f64; 2] {
+        self.0.in_test(samples)
+    }
+
     /// The expected density of each class (a row) at the given scores.
     fn densities<'py>(
         &self,

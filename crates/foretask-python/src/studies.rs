@@ -40,11 +40,30 @@ pub struct Study {
     studies: Vec<foretask::Study<'static>>,
 }
 
-/// A rule that is compared: name, rule, labels, views and forecast.
-type Told = (String, String, String, Vec<String>, Forecast);
+/// What something is worth: difference, interval and verdict.
+type Paired = (f64, [f64; 2], &'static str);
 
-/// An expected error and its interval.
-type Expected = (f64, [f64; 2]);
+/// A rule that is compared: name, rule, labels, views, forecast, and what the study's rule has over it.
+type Told = (
+    String,
+    String,
+    String,
+    Vec<String>,
+    Forecast,
+    Option<Paired>,
+);
+
+/// Labels added, the error then, its interval, and that of a forecast then.
+type CurvePoint = (usize, f64, [f64; 2], [f64; 2]);
+
+/// The labels that an error needs, and the least and the most.
+type Needed = (f64, Option<usize>, [Option<usize>; 2]);
+
+/// Labels by class, the error then, its interval, and the error if they were labelled as they come.
+type Budget = (Vec<usize>, f64, [f64; 2], f64);
+
+/// A source, or all of them: the error without, its interval, and what it is worth.
+type SourceValue = (Option<String>, f64, [f64; 2], Paired);
 
 /// The classes of a target, the threshold and the forecast.
 type Foretold = (Vec<String>, Option<f64>, Forecast);
@@ -109,30 +128,47 @@ impl Study {
     }
 
     /// The expected error with more labels in each target.
-    fn learning_curves(
-        &self,
-        py: Python<'_>,
-        added: Vec<usize>,
-    ) -> PyResult<Vec<Vec<(usize, Expected)>>> {
+    fn learning_curves(&self, py: Python<'_>, added: Vec<usize>) -> PyResult<Vec<Vec<CurvePoint>>> {
         self.each(py, |study| {
             let points = study.learning_curve(&added)?.into_iter();
             Ok(points
-                .map(|point| (point.added, (point.error, point.interval)))
+                .map(|one| (one.added, one.error, one.interval, one.foretold_interval))
                 .collect())
         })
     }
 
-    /// The expected error of each target without each source.
-    fn source_values(&self, py: Python<'_>) -> PyResult<Vec<Vec<(String, Expected)>>> {
+    /// The labels that errors need in each target; none from a theory.
+    fn labels_needed(&self, py: Python<'_>, errors: Vec<f64>) -> PyResult<Vec<Vec<Needed>>> {
+        self.each(py, |study| {
+            let needed = study.labels_needed(&errors)?.into_iter();
+            Ok(needed
+                .map(|one| (one.error, one.added, one.interval))
+                .collect())
+        })
+    }
+
+    /// How to spend labels on each target; None from a theory.
+    fn budgets(&self, py: Python<'_>, labels: usize) -> PyResult<Vec<Option<Budget>>> {
+        self.each(py, |study| {
+            let budget = study.budget(labels)?;
+            Ok(budget.map(|one| (one.added, one.error, one.interval, one.as_they_come)))
+        })
+    }
+
+    /// The expected error of each target without all sources, where there are several, and without each.
+    fn source_values(&self, py: Python<'_>) -> PyResult<Vec<Vec<SourceValue>>> {
         self.each(py, |study| {
             let values = study.source_values(&|_| {})?.into_iter();
             Ok(values
-                .filter_map(|value| Some((value.task?, (value.error_without, value.interval))))
+                .map(|one| {
+                    let paired = paired(&one.paired);
+                    (one.task, one.error_without, one.interval, paired)
+                })
                 .collect())
         })
     }
 
-    /// The rule of each target, then what it is compared with: name, rule, labels, views and forecast.
+    /// The rule of each target, then what it is compared with.
     fn compare(&self, py: Python<'_>) -> PyResult<Vec<Vec<Told>>> {
         self.each(py, |study| {
             let compared = study.compare(&|_| {})?.into_iter();
@@ -140,7 +176,15 @@ impl Study {
                 .map(|one| {
                     let (rule, labels) = (one.rule.to_string(), one.labels.to_string());
                     let views = one.views.iter().map(ToString::to_string).collect();
-                    (one.name, rule, labels, views, Forecast(one.forecast))
+                    let paired = one.paired.as_ref().map(paired);
+                    (
+                        one.name,
+                        rule,
+                        labels,
+                        views,
+                        Forecast(one.forecast),
+                        paired,
+                    )
                 })
                 .collect())
         })
@@ -215,6 +259,10 @@ fn models(studies: &[foretask::Study<'_>]) -> foretask::Result<Vec<Model>> {
         .iter()
         .map(|study| study.model().map(Model))
         .collect()
+}
+
+fn paired(paired: &foretask::Paired) -> Paired {
+    (paired.difference, paired.interval, paired.verdict.word())
 }
 
 fn target_of(study: &foretask::Study<'_>) -> String {

@@ -29,6 +29,8 @@ class EvaluationDisplay(Display):
         What it was drawn on.
     foretold_, measured_ : matplotlib Line2D
         The errors: of all samples first, then of each class.
+    in_test_ : matplotlib Line2D
+        Where the error in a test of this size was expected.
 
     Examples
     --------
@@ -55,6 +57,10 @@ class EvaluationDisplay(Display):
             lines += ax.plot(errors, place + shift, "o", clip_on=False, label=name)
             ax.plot(found.interval, [shift, shift], "|-", color=lines[-1].get_color())
         self.foretold_, self.measured_ = lines
+        # The luck of a test of this size makes it wider.
+        (self.in_test_,) = ax.plot(
+            measured.foretold, [-apart, -apart], "|:", color=self.foretold_.get_color(), label="in this test"
+        )
         if measured.shares_differ and measured.at_priors is not None:
             ax.plot(
                 measured.at_priors,
@@ -68,9 +74,10 @@ class EvaluationDisplay(Display):
         ax.invert_yaxis()
         ax.set_xlim(left=0.0)
         inside = "within" if measured.within else "outside"
+        foretold = f"{told.error:.1%} foretold" if told.told else "none could be foretold"
         ax.set(
-            title=f"error: {told.error:.1%} foretold, {measured.comparable:.1%} measured, "
-            f"{inside} the interval",
+            title=f"error: {foretold}, {measured.comparable:.1%} measured, "
+            f"{inside} what a test of this size may show",
             xlabel=f"error of {measured.task}",
             ylabel="class",
         )

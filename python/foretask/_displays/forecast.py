@@ -92,8 +92,10 @@ class ForecastDisplay(ExpectedDisplay):
         two = len(told.classes) == 2
         if two and told.threshold is not None and np.isfinite(told.threshold):
             ax.axvline(told.threshold, color="0.4", linestyle="--", linewidth=1)
-        title = f"error: {told.error:.1%} expected"
-        title += f" ({told.interval[0]:.1%} to {told.interval[1]:.1%})"
+        title = "error: cannot be told from one label"
+        if told.told:
+            title = f"error: {told.error:.1%} expected"
+            title += f" ({told.interval[0]:.1%} to {told.interval[1]:.1%})"
         if self.measured_error is not None:
             title += f", {self.measured_error:.1%} measured"
         axis = f"score, large for {told.classes[1]}" if two else "right class less best other"

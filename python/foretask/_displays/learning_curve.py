@@ -28,6 +28,8 @@ class LearningCurveForecastDisplay(TrainingDisplay):
         What it was drawn on.
     line_ : matplotlib Line2D
         The expected error.
+    foretold_lines_ : list of matplotlib Line2D
+        The ends of the interval that a forecast will have once the labels are there.
 
     Examples
     --------
@@ -53,6 +55,11 @@ class LearningCurveForecastDisplay(TrainingDisplay):
             color=self.line_.get_color(),
             label="90 % interval",
         )
+        # How far forecasts will be sure then.
+        self.foretold_lines_ = ax.plot(
+            curve.added, curve.foretold_interval, linestyle=":", color=self.line_.get_color()
+        )
+        self.foretold_lines_[0].set_label("interval of the forecast then")
         ax.set(xlabel="labels added to each class", ylabel="expected error")
         ax.set_ylim(bottom=0.0)
         ax.legend()

@@ -40,6 +40,8 @@ Examples:
   foretask forecast data.csv --target webcam --rule one-vs-one --theory pooled
   foretask forecast ecg.csv --target ann --null normal --false-alarm 0.01
       A test: 1 % of the class 'normal' may raise an alarm; how many others will be detected?
+  foretask forecast data.csv --target webcam --reach 0.1,0.05 --budget 40
+      How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
   zcat data.csv.gz | foretask forecast - --target webcam --no-details";
 
 const FIT_EXAMPLES: &str = "\
@@ -156,6 +158,19 @@ pub struct Forecast {
         help_heading = "Output"
     )]
     pub added: Vec<usize>,
+    /// Errors to reach, such as 0.05: say how many labels each class of the target needs for them; where a false-alarm
+    /// rate is held, shares of the other class that may be missed
+    #[arg(
+        long,
+        value_name = "ERROR,...",
+        value_delimiter = ',',
+        value_parser = share,
+        help_heading = "Output"
+    )]
+    pub reach: Vec<f64>,
+    /// Labels that can be paid for: say how to spread them over the classes of the target
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub budget: Option<usize>,
     /// Skip the learning curve, the value of each source (one more study per source) and the theories
     #[arg(long, help_heading = "Output")]
     pub no_details: bool,

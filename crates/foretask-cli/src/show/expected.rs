@@ -23,7 +23,8 @@ pub fn sections(summary: &Summary) -> Vec<String> {
 /// What each class will be called.
 fn confusion(summary: &Summary) -> String {
     let classes = summary.classes();
-    if classes.len() > CALLED || summary.forecast.confusion.is_empty() {
+    let forecast = summary.forecast;
+    if classes.len() > CALLED || forecast.confusion.is_empty() || !forecast.told {
         return String::new();
     }
     let mut aligns = vec![Align::Left];
@@ -31,7 +32,7 @@ fn confusion(summary: &Summary) -> String {
     let mut table = Table::new(&aligns);
     let called = Called::new(classes);
     table.row(["class".to_owned()].into_iter().chain(called.heads));
-    for (class, row) in called.classes.iter().zip(&summary.forecast.confusion) {
+    for (class, row) in called.classes.iter().zip(&forecast.confusion) {
         let shares = row.iter().map(|&share| of_hundred(share));
         table.row([class.clone()].into_iter().chain(shares));
     }

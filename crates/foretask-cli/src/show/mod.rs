@@ -1,6 +1,7 @@
 //! Reports for people: the sections that several commands share.
 
 pub mod expected;
+pub mod rehearsal;
 pub mod reliability;
 pub mod table;
 pub mod words;
@@ -56,11 +57,17 @@ pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -
 /// The expected error, in one line.
 pub fn forecast_line(summary: &Summary) -> String {
     let forecast = summary.forecast;
+    let error = match forecast.told {
+        true => format!(
+            "{}, {} {}",
+            words::percent(forecast.error),
+            words::interval_name(),
+            words::interval(forecast.interval)
+        ),
+        false => "cannot be told from one label in each class".to_owned(),
+    };
     format!(
-        "Forecast error {}, {} {} ({}, {})\n",
-        words::percent(forecast.error),
-        words::interval_name(),
-        words::interval(forecast.interval),
+        "Forecast error {error} ({}, {})\n",
         forecast.provenance.in_words(),
         words::count(forecast.samples, "sample"),
     )
@@ -73,9 +80,10 @@ pub fn class_errors(summary: &Summary) -> String {
     table.row(["class", "error", "share in use"]);
     let numbers = forecast.class_errors.iter().zip(&forecast.priors);
     for (class, (&error, &prior)) in summary.classes().iter().zip(numbers) {
+        let error = if forecast.told { error } else { f64::NAN };
         table.row([class.clone(), words::percent(error), words::percent(prior)]);
     }
-    let cost = if (forecast.cost - forecast.error).abs() > f64::EPSILON {
+    let cost = if forecast.told && (forecast.cost - forecast.error).abs() > f64::EPSILON {
         format!("\nForecast cost of a decision: {:.4}\n", forecast.cost)
     } else {
         String::new()

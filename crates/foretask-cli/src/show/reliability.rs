@@ -51,8 +51,12 @@ pub fn expected(forecast: &Forecast) -> String {
         let numbers = [group.claimed, group.right, group.share];
         table.row(numbers.map(words::percent));
     }
+    let log_loss = match forecast.log_loss {
+        Some(log_loss) => format!("; the log-loss will be {}", words::number(log_loss)),
+        None => String::new(),
+    };
     let sentence = format!(
-        "How far its probabilities can be believed: claimed and right differ by {}{among}",
+        "How far its probabilities can be believed: claimed and right differ by {}{among}{log_loss}",
         words::points(gap),
     );
     words::wrapped(&sentence) + "\n" + &table.text()

@@ -94,20 +94,25 @@ pub fn wrapped(text: &str) -> String {
 
 /// The classes of a task and how many samples each has.
 pub fn classes(task: &Task) -> String {
-    if task.classes.len() > CLASSES_LISTED {
-        let (least, most) = (task.counts.iter().min(), task.counts.iter().max());
+    counts(&task.classes, &task.counts)
+}
+
+/// Classes and how many samples each has.
+pub fn counts(classes: &[String], counts: &[usize]) -> String {
+    if classes.len() > CLASSES_LISTED {
+        let (least, most) = (counts.iter().min(), counts.iter().max());
         return match (least, most) {
             (Some(least), Some(most)) if least != most => {
-                format!("{} classes of {least} to {most}", task.classes.len())
+                format!("{} classes of {least} to {most}", classes.len())
             }
             _ => format!(
                 "{} classes of {}",
-                task.classes.len(),
+                classes.len(),
                 least.copied().unwrap_or(0)
             ),
         };
     }
-    let pairs = task.classes.iter().zip(&task.counts);
+    let pairs = classes.iter().zip(counts);
     pairs
         .map(|(class, count)| format!("{class} {count}"))
         .collect::<Vec<_>>()
@@ -148,6 +153,19 @@ pub fn rule(name: RuleName) -> Option<&'static str> {
 /// A difference of shares, in percentage points.
 pub fn points(difference: f64) -> String {
     format!("{:.1} points", 100.0 * difference)
+}
+
+/// A difference of shares in percentage points, with its sign.
+pub fn signed(difference: f64) -> String {
+    match format!("{:+.1}", 100.0 * difference).as_str() {
+        "-0.0" => "+0.0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// An interval of such differences.
+pub fn signed_interval(ends: [f64; 2]) -> String {
+    ends.map(signed).join(" to ")
 }
 
 /// What a view shows.
@@ -204,5 +222,11 @@ mod tests {
     #[test]
     fn an_interval_has_one_percent_sign() {
         assert_eq!(interval([0.012, 0.34]), "1.2 to 34.0 %");
+    }
+
+    #[test]
+    fn differences_have_a_sign() {
+        assert_eq!(signed_interval([-0.00001, 0.058]), "+0.0 to +5.8");
+        assert_eq!(signed(-0.031), "-3.1");
     }
 }

@@ -88,7 +88,6 @@ fn the_default_forecast_has_weights_and_candidates() {
     assert_eq!(added, [10, 50]);
     assert_eq!(report["sources"][0]["task"], "south");
     number(&report["sources"][0]["error_without"]);
-    number(&report["alone"]["error"]);
     assert!(report.get("lambda").is_none() && report.get("label_scores").is_none());
 }
 

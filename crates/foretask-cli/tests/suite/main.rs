@@ -11,3 +11,4 @@ mod export;
 mod output;
 mod prediction;
 mod rules;
+mod told;

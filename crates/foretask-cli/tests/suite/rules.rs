@@ -337,11 +337,16 @@ fn every_key_of_a_report_is_documented() {
             options,
         ]
         .concat();
-        let forecast = ["forecast", "train.csv", "--compare", "--json"];
+        let labels = ["--reach", "0.05", "--budget", "20"];
+        let forecast = [
+            &["forecast", "train.csv", "--compare", "--json"],
+            &labels[..],
+        ]
+        .concat();
         for arguments in [
             &fit[..],
-            &[&forecast, &NORTH[..], options].concat(),
-            &[&forecast, &NORTH[..], &["--rule", "bayes"]].concat(),
+            &[&forecast[..], &NORTH[..], options].concat(),
+            &[&forecast[..], &NORTH[..], &["--rule", "bayes"]].concat(),
             &["inspect", "m", "--json"],
             &["evaluate", "m", "test.csv", "--json"],
         ] {

@@ -65,13 +65,15 @@ const SLOPES: [f64; 2] = [0.3, 60.0];
 /// The deviation of offsets before any data are seen, in nats.
 const OFFSET: f64 = 0.5;
 /// Steps at most.
-const MOST_STEPS: usize = 60;
+const MOST_STEPS: usize = 100;
 /// The longest step of the slope's logarithm.
 const LONGEST: f64 = 0.7;
 /// With more samples than this, in all partitions, the sign of the slope is not in doubt.
 const MOST_SIGNED: usize = 4000;
-/// A step this short has arrived.
-const ARRIVED: f64 = 1e-5;
+/// A step that lowers the cost by less than this, in nats, is the last.
+const ARRIVED: f64 = 1e-9;
+/// How often a step is halved.
+const MOST_HALVINGS: i32 = 30;
 
 impl Calibration {
     /// The slope of least cross-entropy, with a weak log-normal prior at [`SLOPE`]. Scores are of so many partitions
@@ -86,8 +88,7 @@ impl Calibration {
         Self::fit(scores, class, partitions, true)
     }
 
-    /// Newton's steps for each parameter by itself. With offsets they are half as long, so that together they do not
-    /// overshoot.
+    /// Newton's steps for each parameter by itself, halved until they lower the cost.
     fn fit(scores: &Mat<f64>, class: &[usize], partitions: usize, offsets: bool) -> Self {
         let m = scores.ncols();
         let mut calibration = Self {
@@ -96,45 +97,65 @@ impl Calibration {
             twin: SLOPE,
         };
         let one = 1.0 / partitions.max(1) as f64;
-        let (damping, prior) = (if offsets { 2.0 } else { 1.0 }, 1.0 / OFFSET.powi(2));
+        let cost = |tried: &Self| {
+            let squares: f64 = tried.offsets.iter().map(|b| b * b).sum();
+            one * tried.cross_entropy(scores, class)
+                + 0.5 * (tried.slope / SLOPE).ln().powi(2)
+                + 0.5 * squares / OFFSET.powi(2)
+        };
+        let mut least = cost(&calibration);
         for _ in 0..MOST_STEPS {
-            let (mut gradient, mut curvature) = (vec![0.0; m], vec![0.0; m]);
-            let (mut steeper, mut bend) = (0.0, 0.0);
-            for (l, &own) in class.iter().enumerate() {
-                let (mut mean, mut square) = (0.0, 0.0);
-                for (c, p) in softmax(calibration.logits(scores, l))
-                    .into_iter()
-                    .enumerate()
-                {
-                    gradient[c] += p;
-                    curvature[c] += p * (1.0 - p);
-                    let sharp = calibration.slope * scores[(l, c)];
-                    mean += p * sharp;
-                    square += p * sharp * sharp;
+            let (steeper, higher) = calibration.steps(scores, class, one);
+            let moved = |share: f64| {
+                let log = calibration.slope.ln() - (share * steeper).clamp(-LONGEST, LONGEST);
+                let mut moved = calibration.clone();
+                moved.slope = log.exp().clamp(SLOPES[0], SLOPES[1]);
+                if offsets {
+                    let both = moved.offsets.iter_mut().zip(&higher);
+                    both.for_each(|(offset, step)| *offset -= share * step);
                 }
-                gradient[own] -= 1.0;
-                steeper += mean - calibration.slope * scores[(l, own)];
-                bend += square - mean * mean;
-            }
-            let log = calibration.slope.ln();
-            let step = (one * steeper + log - SLOPE.ln()) / (damping * one * bend.max(0.0) + 1.0);
-            let next = (log - step.clamp(-LONGEST, LONGEST)).clamp(SLOPES[0].ln(), SLOPES[1].ln());
-            let mut longest = (next - log).abs();
-            calibration.slope = next.exp();
-            if offsets {
-                for (c, offset) in calibration.offsets.iter_mut().enumerate() {
-                    let step = (one * gradient[c] + prior * *offset)
-                        / (damping * one * curvature[c] + prior);
-                    *offset -= step;
-                    longest = longest.max(step.abs());
-                }
-            }
-            if longest < ARRIVED {
+                moved
+            };
+            let halved = (0..MOST_HALVINGS).map(|i| moved(0.5_f64.powi(i)));
+            let better = halved
+                .map(|tried| (cost(&tried), tried))
+                .find(|(cost, _)| *cost < least);
+            let Some((next, tried)) = better else {
+                break;
+            };
+            let gained = least - next;
+            (least, calibration) = (next, tried);
+            if gained < ARRIVED {
                 break;
             }
         }
         calibration.twin = calibration.slope;
         calibration
+    }
+
+    /// Newton's step of the slope's logarithm and of each offset, as if the others stood still.
+    fn steps(&self, scores: &Mat<f64>, class: &[usize], one: f64) -> (f64, Vec<f64>) {
+        let m = self.offsets.len();
+        let (mut gradient, mut curvature) = (vec![0.0; m], vec![0.0; m]);
+        let (mut steeper, mut bend) = (0.0, 0.0);
+        for (l, &own) in class.iter().enumerate() {
+            let (mut mean, mut square) = (0.0, 0.0);
+            for (c, p) in softmax(self.logits(scores, l)).into_iter().enumerate() {
+                gradient[c] += p;
+                curvature[c] += p * (1.0 - p);
+                let sharp = self.slope * scores[(l, c)];
+                mean += p * sharp;
+                square += p * sharp * sharp;
+            }
+            gradient[own] -= 1.0;
+            steeper += mean - self.slope * scores[(l, own)];
+            bend += square - mean * mean;
+        }
+        let slope = (one * steeper + (self.slope / SLOPE).ln()) / (one * bend.max(0.0) + 1.0);
+        let prior = OFFSET.powi(-2);
+        let offset =
+            |c: usize| (one * gradient[c] + prior * self.offsets[c]) / (one * curvature[c] + prior);
+        (slope, (0..m).map(offset).collect())
     }
 
     /// With the slope by which the samples judge themselves, whatever its sign.
@@ -194,7 +215,6 @@ impl Calibration {
     }
 
     /// -Σ ln P(class), in nats.
-    #[cfg(test)]
     pub(crate) fn cross_entropy(&self, scores: &Mat<f64>, class: &[usize]) -> f64 {
         let of_sample = |(l, &own): (usize, &usize)| {
             let logits = self.logits(scores, l);

@@ -6,8 +6,12 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Forecast;
-use crate::numerics::{COVERAGE, INFLATION};
+use crate::numerics::INFLATION;
 use crate::words::words;
+
+/// Probability that the interval of a difference holds the truth: more than that of a forecast, because people act on
+/// a claim.
+const CLAIMED: f64 = 0.95;
 
 words! {
     /// What can be said about the worth of something.
@@ -36,7 +40,7 @@ impl Verdict {
 pub struct Paired {
     /// The difference; positive where it helps.
     pub difference: f64,
-    /// 90 % interval.
+    /// 95 % interval.
     pub interval: [f64; 2],
     /// Whether the interval leaves out zero, and on which side.
     pub verdict: Verdict,
@@ -51,7 +55,7 @@ impl Paired {
         let (error, freedom) = (standard_error(&each), (n - 1.0).max(1.0));
         let law = StudentsT::new(0.0, 1.0, freedom);
         let reach = law.map_or(f64::INFINITY, |law| {
-            law.inverse_cdf(0.5 * (1.0 + COVERAGE)) * error
+            law.inverse_cdf(0.5 * (1.0 + CLAIMED)) * error
         });
         let interval = [difference - reach, difference + reach];
         Self {

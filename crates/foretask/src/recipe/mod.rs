@@ -9,7 +9,7 @@ pub(crate) mod theory_labels;
 pub(crate) mod tournament;
 
 pub use families::Family;
-pub(crate) use folds::{Folds, keys, rows};
+pub(crate) use folds::{Fold, Folds, keys, rows};
 pub(crate) use grid::{coarse_grid, grid};
 pub(crate) use nested::{Nested, Split, folds_of};
 pub(crate) use tournament::{Entry, Tournament};

@@ -49,7 +49,7 @@ impl Target<'_, '_> {
 
     /// Leave-one-out class scores less ȳ: of the weighted average by weights that a sample had no say in, or of one
     /// candidate.
-    fn left_out_scores(&self, fits: &Fits<'_>, weights: &[f64]) -> Mat<f64> {
+    pub(super) fn left_out_scores(&self, fits: &Fits<'_>, weights: &[f64]) -> Mat<f64> {
         match weights.iter().position(|&weight| weight == 1.0) {
             Some(only) => fits.tournament.entries[only].candidate.scores.clone(),
             None => fits
@@ -84,10 +84,6 @@ impl Target<'_, '_> {
             coupling,
         };
         let leading = listing.leading(self)?;
-        let of_difference = |scores: &Mat<f64>| -> Vec<f64> {
-            let samples = 0..tournament.class.len();
-            samples.map(|l| scores[(l, 0)] - scores[(l, 1)]).collect()
-        };
         let held = match self.plan.null {
             None => None,
             Some(_) => {
@@ -149,6 +145,12 @@ impl Target<'_, '_> {
             judgements: Some(judgements),
         })
     }
+}
+
+/// The score of two classes that is large for the first.
+pub(super) fn of_difference(scores: &Mat<f64>) -> Vec<f64> {
+    let samples = 0..scores.nrows();
+    samples.map(|l| scores[(l, 0)] - scores[(l, 1)]).collect()
 }
 
 /// Weighted candidates of a tournament.

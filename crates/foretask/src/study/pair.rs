@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::learn::{NamedRule, moments_of};
-use crate::data::{Cells, Coupling};
+use crate::data::{Cells, Coupling, RowBlock};
 use crate::model::to_raw;
 use crate::moments::Moments;
 use crate::numerics::dense;
@@ -101,6 +101,21 @@ impl RawScores {
             weights: Mat::zeros(features, pairs),
             intercept: vec![0.0; pairs],
         }
+    }
+
+    /// The scores of rows (n x pairs).
+    pub(super) fn of(&self, rows: &RowBlock<'_>) -> Mat<f64> {
+        let mut scores = Mat::zeros(rows.len(), self.intercept.len());
+        let origin = vec![0.0; rows.features()];
+        rows.for_panels(&origin, 1.0, |start, panel| {
+            let part = dense::times(panel.transpose(), self.weights.as_ref());
+            for j in 0..part.ncols() {
+                for l in 0..part.nrows() {
+                    scores[(start + l, j)] = part[(l, j)] + self.intercept[j];
+                }
+            }
+        });
+        scores
     }
 
     pub(super) fn set(&mut self, number: usize, (weights, intercept): (Mat<f64>, f64)) {

@@ -16,9 +16,20 @@ use crate::error::Result;
 use crate::estimate::Population;
 use crate::model::{Rule, Scores};
 use crate::moments::{Moments, centre_noise};
-use crate::rules::{PairScore, one_hot};
+use crate::recipe::{Fold, Folds, folds_of};
+use crate::rules::one_hot;
 use crate::settings::Evidence;
 use crate::solve::{System, needs_rows};
+
+/// Every pair is trained again so many times, to judge it.
+const MOST_TRAININGS: usize = 5;
+
+/// The rules of all pairs.
+struct Voters {
+    scores: RawScores,
+    /// The score of each sample and pair (n_t x pairs) that it had no say in.
+    own: Mat<f64>,
+}
 
 impl<'a> Target<'_, 'a> {
     /// The problem of classes `a` and `b`. kp counts the tasks, so the coupling shrinks with the tasks
@@ -51,8 +62,7 @@ impl<'a> Target<'_, 'a> {
         }))
     }
 
-    /// One-versus-one, judged by leave-one-out: a sample of the pair is left out of it, any other is new
-    /// to it.
+    /// One-versus-one, judged by pairs that are trained again without each fold.
     pub(super) fn voted(
         &self,
         named: NamedRule,
@@ -61,52 +71,41 @@ impl<'a> Target<'_, 'a> {
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let (class, m) = (self.class(), self.classes());
-        let count = m * (m - 1) / 2;
-        let folds = self.plain_folds(fits);
-        let mut raw_scores = RawScores::new(self.population.features, count);
-        // Scores by the rule of all samples, and by the rule of the other folds.
-        let mut own = Mat::zeros(class.len(), count);
-        let mut left_out = Mat::zeros(class.len(), count);
-        for (number, (a, b)) in pairs(m).enumerate() {
-            progress(number as f64 / count as f64);
-            let Some(pair) = self.pair(a, b, coupling)? else {
+        let folds = folds_of(&class, m)
+            .map(|folds| Folds::balanced(&class, m, folds.min(MOST_TRAININGS), &fits.keys, 0));
+        let parts: Vec<&Fold> = folds.iter().flatten().collect();
+        let steps = (1 + parts.len()) as f64;
+        let whole = self.voters(named, coupling, &|share| progress(share / steps))?;
+        let form = self.votes(whole.own.ncols());
+        let own = form.class_scores_of(&whole.own);
+        let unit = mean_margin(&own, &class);
+        // A class of one sample cannot be held out: samples are left out one by one.
+        let mut scores = divided(&own, unit);
+        for (number, fold) in parts.iter().enumerate() {
+            let Some(others) = &fold.others else {
                 continue;
             };
-            let fitted = self.fit_pair(named, &pair, (a, b), &class)?;
-            let learn = |samples: &[usize]| fitted.learn(named, &pair, samples);
-            let score =
-                |rule: &PairScore, l: usize| rule.at(fitted.responses.row(l).iter().copied());
-            let members: Vec<usize> = (0..class.len())
-                .filter(|&l| class[l] == a || class[l] == b)
-                .collect();
-            let all = learn(&members);
-            for l in 0..class.len() {
-                own[(l, number)] = score(&all, l);
-            }
-            for fold in &folds {
-                let others = members.iter().copied();
-                let others: Vec<usize> = others.filter(|&l| !fold.holds_out(l)).collect();
-                let complete = [a, b]
-                    .iter()
-                    .all(|&c| others.iter().any(|&l| class[l] == c));
-                let learned = complete.then(|| learn(&others));
-                let rule = learned.as_ref().unwrap_or(&all);
-                for &l in &fold.held_out {
-                    left_out[(l, number)] = score(rule, l);
+            let shared = self.shared.among(self.index(), others)?;
+            let rest = Target {
+                shared: &shared,
+                ..*self
+            };
+            let done = |share: f64| progress((1.0 + number as f64 + share) / steps);
+            let voters = rest.voters(named, coupling, &done)?;
+            let unit = mean_margin(&form.class_scores_of(&voters.own), &rest.class());
+            let rows = self.shared.rows_of(self.index())?;
+            let rows = rows.select(fold.held_out.iter().copied());
+            let tested = divided(&form.class_scores_of(&voters.scores.of(&rows)), unit);
+            for (row, &l) in fold.held_out.iter().enumerate() {
+                for c in 0..m {
+                    scores[(l, c)] = tested[(row, c)];
                 }
             }
-            raw_scores.set(number, fitted.trained.folded(&all, &pair));
         }
-        let form = self.votes(count);
-        let raw = form.class_scores_of(&left_out);
-        let unit = mean_margin(&form.class_scores_of(&own), &class);
         let held_out = HeldOut {
             repeats: vec![Partition {
-                scores: divided(&raw, unit),
-                folds: folds
-                    .into_iter()
-                    .map(|fold| fold.held_out.clone())
-                    .collect(),
+                scores,
+                folds: parts.iter().map(|fold| fold.held_out.clone()).collect(),
             }],
             half: None,
             kept: 1.0,
@@ -117,8 +116,8 @@ impl<'a> Target<'_, 'a> {
             rule: Rule::at(named.rule, named.labels, coupling),
             decision: Decision::argmax(form, slope, self.stakes()),
             folded: Folded::Raw(Scores {
-                weights: self.shared.to_columns(raw_scores.weights),
-                intercept: raw_scores.intercept,
+                weights: self.shared.to_columns(whole.scores.weights),
+                intercept: whole.scores.intercept,
                 terms: Vec::new(),
             }),
             bias: Vec::new(),
@@ -126,6 +125,35 @@ impl<'a> Target<'_, 'a> {
             leading: Some(self.pair_surrogate(coupling)),
             judgements: Some(judgements),
         })
+    }
+
+    /// The rules of all pairs: a sample of the pair is left out of it, any other is new to it.
+    fn voters(
+        &self,
+        named: NamedRule,
+        coupling: &Coupling,
+        progress: &dyn Fn(f64),
+    ) -> Result<Voters> {
+        let (class, m) = (self.class(), self.classes());
+        let count = m * (m - 1) / 2;
+        let mut scores = RawScores::new(self.population.features, count);
+        let mut own = Mat::zeros(class.len(), count);
+        for (number, (a, b)) in pairs(m).enumerate() {
+            progress(number as f64 / count as f64);
+            let Some(pair) = self.pair(a, b, coupling)? else {
+                continue;
+            };
+            let fitted = self.fit_pair(named, &pair, (a, b), &class)?;
+            let members: Vec<usize> = (0..class.len())
+                .filter(|&l| class[l] == a || class[l] == b)
+                .collect();
+            let rule = fitted.learn(named, &pair, &members);
+            for l in 0..class.len() {
+                own[(l, number)] = rule.at(fitted.responses.row(l).iter().copied());
+            }
+            scores.set(number, fitted.trained.folded(&rule, &pair));
+        }
+        Ok(Voters { scores, own })
     }
 
     /// One-versus-one from the theory, before anything is trained.

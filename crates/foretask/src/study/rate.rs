@@ -1,5 +1,6 @@
 //! A threshold that holds a false-alarm rate, from scores of samples that had no say in them.
 
+use super::averaged::of_difference;
 use super::target::Target;
 use crate::forecast::{AlarmForecast, Forecast, Judgements, Note};
 use crate::numerics::{INFLATION, interval};
@@ -7,14 +8,22 @@ use crate::rules::Tail;
 use crate::rules::false_alarm::threshold_of;
 use crate::stakes::weighted;
 
+#[cfg(test)]
+impl super::Study<'_> {
+    /// The scores of two classes that a threshold is taken from, and those that detections are counted among.
+    pub(crate) fn rate_scores(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (fits, target) = (self.done.fits.as_ref()?, self.done.target());
+        let own = target.with_shares(target.left_out_scores(fits, &fits.tournament.weights()));
+        let nested = self.done.outcome.judgements.as_ref()?.scores();
+        Some((of_difference(&own), of_difference(&nested)))
+    }
+}
+
 impl Target<'_, '_> {
     /// A forecast at the rate that is held, if any.
     pub(super) fn at_rate(&self, mut forecast: Forecast, judgements: &Judgements) -> Forecast {
         if self.plan.null.is_some() {
-            let scores = judgements.scores();
-            let scores: Vec<f64> = (0..scores.nrows())
-                .map(|l| scores[(l, 0)] - scores[(l, 1)])
-                .collect();
+            let scores = of_difference(&judgements.scores());
             self.hold_rate(&scores, &scores, &judgements.class, &mut forecast);
         }
         forecast

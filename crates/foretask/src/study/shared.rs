@@ -53,6 +53,23 @@ impl<'a> Shared<'a> {
         })
     }
 
+    /// The same with some of a target's samples only.
+    pub(super) fn among(&self, target: usize, samples: &[usize]) -> Result<Self> {
+        let some = self.statistics.with_samples(target, samples);
+        let statistics = some.ok_or_else(|| needs_rows(&self.cells().tasks()[target].name))?;
+        Ok(Self {
+            raw: self.raw.clone(),
+            view: self.view,
+            map: self.map.clone(),
+            scales: self.scaling.scales(&statistics),
+            statistics,
+            scaling: self.scaling,
+            space: OnceLock::new(),
+            common: OnceLock::new(),
+            populations: Mutex::new(Vec::new()),
+        })
+    }
+
     pub(super) fn cells(&self) -> &Cells {
         self.statistics.cells()
     }

@@ -13,38 +13,32 @@ pub fn text(summary: &Summary, measured: &Measured) -> String {
         return String::new();
     };
     let rates: [Compared; 2] = [
-        (
-            "false alarms",
-            expected.false_alarm,
-            expected.false_alarm_interval,
-            alarm.false_alarm,
-        ),
-        (
-            "detections",
-            expected.detection,
-            expected.detection_interval,
-            alarm.detection,
-        ),
+        ("false alarms", expected.false_alarm, alarm.false_alarm),
+        ("detections", expected.detection, alarm.detection),
     ];
     let mut aligns = vec![Align::Left];
     aligns.resize(6, Align::Right);
     let mut table = Table::new(&aligns);
     let interval = words::interval_name();
-    table.row(["", "forecast", &interval, "measured", &interval, "samples"]);
-    for (what, share, expected, rate) in rates {
-        let forecast = [
-            what.to_owned(),
-            words::percent(share),
-            words::interval(expected),
-        ];
+    table.row([
+        "",
+        "forecast",
+        "in this test",
+        "measured",
+        &interval,
+        "samples",
+    ]);
+    for (what, share, rate) in rates {
         let counted = match rate {
             Some(rate) => vec![
+                words::interval(rate.foretold),
                 words::percent(rate.share),
                 words::interval(rate.interval),
                 rate.samples.to_string(),
             ],
-            None => vec!["no sample".to_owned()],
+            None => vec![String::new(), "no sample".to_owned()],
         };
+        let forecast = [what.to_owned(), words::percent(share)];
         table.row(forecast.into_iter().chain(counted));
     }
     format!(
@@ -56,8 +50,8 @@ pub fn text(summary: &Summary, measured: &Measured) -> String {
     )
 }
 
-/// A rate: its name, what is expected of it, the interval, and what was measured.
-type Compared = (&'static str, f64, [f64; 2], Option<Rate>);
+/// A rate: its name, what is expected of it, and what was measured.
+type Compared = (&'static str, f64, Option<Rate>);
 
 /// Whether the rates came true.
 fn verdict(requested: f64, rates: &[Compared; 2]) -> String {
@@ -65,15 +59,15 @@ fn verdict(requested: f64, rates: &[Compared; 2]) -> String {
         [(.., Some(alarms)), (.., Some(detections))] if alarms.within && detections.within => {
             format!(
                 "The alarm does what was foretold: {} false alarms ({} were asked for) and {} \
-                 detections, both within the forecast's intervals.",
+                 detections, both where a test of this size was expected to have them.",
                 words::percent(alarms.share),
                 words::percent(requested),
                 words::percent(detections.share),
             )
         }
         _ => {
-            let sentences = rates.iter().map(|(what, _, expected, rate)| match rate {
-                Some(rate) => sentence(what, *expected, *rate),
+            let sentences = rates.iter().map(|(what, _, rate)| match rate {
+                Some(rate) => sentence(what, *rate),
                 None => format!("No sample tells of {what}."),
             });
             sentences.collect::<Vec<_>>().join(" ")
@@ -81,22 +75,19 @@ fn verdict(requested: f64, rates: &[Compared; 2]) -> String {
     }
 }
 
-fn sentence(what: &str, [low, high]: [f64; 2], rate: Rate) -> String {
+fn sentence(what: &str, rate: Rate) -> String {
     let share = words::percent(rate.share);
-    let side = match rate.share < low {
+    let side = match rate.share < rate.foretold[0] {
         true => "below",
         false => "above",
     };
-    let apart = rate.interval[0] > high || rate.interval[1] < low;
-    match (rate.within, apart) {
-        (true, _) => format!("The measured {share} {what} are as foretold."),
-        (false, false) => format!(
-            "The measured {share} {what} are {side} the forecast's interval, but the two intervals \
-             overlap."
-        ),
-        (false, true) => format!(
-            "Not as foretold: the measured {share} {what} are {side} the forecast's interval, and the \
-             two intervals do not overlap."
+    match rate.within {
+        true => format!("The measured {share} {what} are as foretold."),
+        false => format!(
+            "Not as foretold: the measured {share} {what} are {side} the {} that were expected in a test \
+             of {}.",
+            words::interval(rate.foretold),
+            words::count(rate.samples, "sample"),
         ),
     }
 }

@@ -89,6 +89,8 @@ fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String,
             "interval": measured.interval,
             "samples": measured.samples,
             "left_out": left_out,
+            "foretold": measured.foretold,
+            "log_loss": measured.log_loss,
             "class_errors": json::by_class(classes, &measured.class_errors),
             "class_samples": json::by_class(classes, &measured.class_samples),
             "error_at_forecast_priors": measured.at_priors,
@@ -136,9 +138,18 @@ fn comparison(summary: &Summary, measured: &Measured) -> String {
     table.row(["", "error", &interval, "samples"]);
     table.row([
         "forecast".to_owned(),
-        words::percent(forecast.error),
+        words::percent(if forecast.told {
+            forecast.error
+        } else {
+            f64::NAN
+        }),
         words::interval(forecast.interval),
         format!("{} ({})", forecast.samples, forecast.provenance.in_words()),
+    ]);
+    table.row([
+        format!("forecast, in a test of {}", measured.samples),
+        String::new(),
+        words::interval(measured.foretold),
     ]);
     table.row([
         "measured".to_owned(),
@@ -162,7 +173,10 @@ fn classes(summary: &Summary, measured: &Measured) -> String {
     for (class, name) in summary.classes().iter().enumerate() {
         table.row([
             name.clone(),
-            words::percent(summary.forecast.class_errors[class]),
+            match summary.forecast.told {
+                true => words::percent(summary.forecast.class_errors[class]),
+                false => words::percent(f64::NAN),
+            },
             measured.class_errors[class].map_or("no sample".to_owned(), words::percent),
             measured.class_samples[class].to_string(),
         ]);
@@ -180,14 +194,18 @@ fn confusion(summary: &Summary, measured: &Measured) -> String {
     aligns.resize(classes.len() + 2, Align::Right);
     let mut table = Table::new(&aligns);
     let called = Called::new(classes);
+    // Models of older versions do not say, and one label does not tell.
+    let foretold = match summary.forecast.told {
+        true => summary.forecast.confusion.as_slice(),
+        false => &[],
+    };
     table.row(
         ["class".to_owned(), String::new()]
             .into_iter()
             .chain(called.heads),
     );
     for (class, name) in called.classes.iter().enumerate() {
-        // Models of older versions do not say.
-        if let Some(expected) = summary.forecast.confusion.get(class) {
+        if let Some(expected) = foretold.get(class) {
             let shares = expected.iter().map(|&share| of_hundred(share));
             table.row(
                 [name.clone(), "forecast".to_owned()]
@@ -201,7 +219,7 @@ fn confusion(summary: &Summary, measured: &Measured) -> String {
             true => of_hundred(count as f64 / all),
             false => "?".to_owned(),
         });
-        let name = match summary.forecast.confusion.is_empty() {
+        let name = match foretold.is_empty() {
             true => name.clone(),
             false => String::new(),
         };
@@ -239,32 +257,45 @@ fn probabilities(summary: &Summary, measured: &Measured) -> String {
             words::percent(measured.share),
         ]);
     }
+    // A theory does not say.
+    let log_loss = match summary.forecast.log_loss {
+        Some(expected) => format!("{} in the forecast, ", words::number(expected)),
+        None => String::new(),
+    };
     let sentence = format!(
-        "Probabilities: claimed and right differ by {} in the forecast, by {} as measured",
+        "Probabilities: claimed and right differ by {} in the forecast, by {} as measured; the log-loss is \
+         {log_loss}{} as measured",
         words::points(expected_gap),
         words::points(gap),
+        words::number(measured.log_loss),
     );
     words::wrapped(&sentence) + "\n" + &table.text()
 }
 
 /// Whether the forecast was true.
 fn verdict(summary: &Summary, measured: &Measured) -> String {
-    let [low, high] = summary.forecast.interval;
-    let apart = measured.interval[0] > high || measured.interval[1] < low;
     let error = words::percent(measured.comparable);
-    let side = match measured.comparable < low {
+    if !summary.forecast.told {
+        return words::wrapped(&format!(
+            "The measured {error} has nothing to be compared with: from one label in each class no error \
+             could be foretold."
+        ));
+    }
+    let expected = format!(
+        "in a test of {} it expects {}",
+        measured.samples,
+        words::interval(measured.foretold)
+    );
+    let side = match measured.comparable < measured.foretold[0] {
         true => "below",
         false => "above",
     };
-    words::wrapped(&match (measured.within, apart) {
-        (true, _) => format!("The forecast holds: its interval contains the measured {error}."),
-        (false, false) => format!(
-            "The measured {error} is {side} the forecast's interval, but the two intervals overlap."
-        ),
-        (false, true) => format!(
-            "The forecast does not hold: the measured {error} is {side} its interval, and the two \
-             intervals do not overlap. That happens by chance, but seldom; otherwise the test data are \
-             not like the target's training data."
+    words::wrapped(&match measured.within {
+        true => format!("The forecast holds: {expected}, and {error} was measured."),
+        false => format!(
+            "The forecast does not hold: {expected}, and the measured {error} is {side} that. By chance \
+             that happens in one of ten cases; otherwise the test data are not like the target's \
+             training data."
         ),
     })
 }

@@ -1,6 +1,8 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
-use foretask::{Compared, Coupling, Foretold, Provenance, RuleName, Study};
+use foretask::{
+    Compared, Coupling, Foretold, Provenance, Rehearsal, RuleName, Study, Verdict, Word,
+};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -66,6 +68,7 @@ impl Comparison {
                     "labels": compared.labels,
                     "views": compared.views,
                     "own": number == 0,
+                    "paired": compared.paired,
                     "forecast": json::forecast(&compared.forecast, summary.classes()),
                 })
             });
@@ -177,15 +180,32 @@ fn averages(summary: &Summary) -> bool {
 }
 
 fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
-    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
+    let mut aligns = vec![Align::Left];
+    aligns.resize(5, Align::Right);
+    aligns.push(Align::Left);
+    let mut table = Table::new(&aligns);
     let interval = words::interval_name();
-    table.row(["rule", "forecast error", &interval, ""]);
+    table.row(["rule", "forecast error", &interval, "points", &interval, ""]);
     for (number, compared) in rules.iter().enumerate() {
+        let [points, reach, verdict] = match &compared.paired {
+            Some(paired) => [
+                words::signed(paired.difference),
+                words::signed_interval(paired.interval),
+                beside(paired.verdict).to_owned(),
+            ],
+            None => [String::new(), String::new(), String::new()],
+        };
         table.row([
             compared.name.clone(),
             words::percent(compared.forecast.error),
             words::interval(compared.forecast.interval),
-            if number == 0 { THIS } else { "" }.to_owned(),
+            points,
+            reach,
+            if number == 0 {
+                THIS.to_owned()
+            } else {
+                verdict
+            },
         ]);
     }
     let place = match coupling(rules) {
@@ -196,13 +216,27 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
         Some(coupling) => format!("rules by name at the {}", words::coupling(coupling)),
         None => "at no coupling".to_owned(),
     };
-    let rate = match summary.forecast.alarm {
-        Some(_) => " The others hold no false-alarm rate: they make the fewest mistakes they can.",
-        None => "",
+    let (what, rate) = match summary.forecast.alarm {
+        Some(_) => (
+            "share missed at the rate that is held",
+            " The others hold no false-alarm rate: they make the fewest mistakes they can.",
+        ),
+        None => ("error", ""),
+    };
+    // A theory has no samples to compare on.
+    let paired = match rules.iter().any(|compared| compared.paired.is_some()) {
+        true => format!(
+            "Points are those by which the {what} is above that of this forecast, sample by sample. "
+        ),
+        false => String::new(),
+    };
+    let rehearsed = match summary.forecast.rehearsal {
+        Rehearsal::Done { .. } => "Only this forecast has rehearsals in it. ",
+        Rehearsal::Skipped(_) => "",
     };
     let caution = format!(
-        "The least of several forecasts is likely to be too small: where intervals overlap, choose by \
-         what you need.{rate}"
+        "{paired}{rehearsed}The least of several forecasts is likely to be too small: where it cannot be told \
+         which is better, choose by what you need.{rate}"
     );
     format!(
         "{}\n{}\n{}",
@@ -210,6 +244,15 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
         table.text(),
         words::wrapped(&caution)
     )
+}
+
+/// How a rule does beside the study's own.
+fn beside(own: Verdict) -> &'static str {
+    match own {
+        Verdict::Helps => "worse",
+        Verdict::Harms => "better",
+        Verdict::Unknown => own.word(),
+    }
 }
 
 /// Why the default is what it is.

@@ -1,8 +1,10 @@
 //! `foretask forecast`: what a model will do, before there is one.
 
 mod compare;
+mod labels;
+mod sources;
 
-use foretask::{CurvePoint, Density, Labels, Settings, SourceValue, Study, Tasks};
+use foretask::{Density, Settings, SourceValue, Study};
 use serde_json::json;
 
 use crate::arguments;
@@ -10,19 +12,8 @@ use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::table::{Align, Table};
-use crate::show::words;
 use crate::summary::Summary;
 use crate::{json, output, show};
-
-/// The statements that cost further studies.
-struct Details {
-    curve: Vec<CurvePoint>,
-    /// Empty where no source is used anyway.
-    sources: Vec<SourceValue>,
-    /// Error and interval of the target alone, where sources are used.
-    alone: Option<(f64, [f64; 2])>,
-}
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
@@ -32,14 +23,11 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     }
     let table = load::training_table(&arguments.data)?;
     let tasks = load::tasks(&table)?;
-    let sources = tasks.cells().tasks().len() > 1 && settings.labels != Labels::Alone;
-    let (study, alone) = match sources && !arguments.no_details {
-        true => with_alone(&tasks, &settings)?,
-        false => (load::study(&tasks, &settings)?, None),
-    };
-    let details = match arguments.no_details {
+    let study = load::study(&tasks, &settings)?;
+    let labels = labels::Labels::new(&study, arguments)?;
+    let sources = match arguments.no_details {
         true => None,
-        false => Some(Details::new(&study, alone, &arguments.added)?),
+        false => Some(source_values(&study, &settings)?),
     };
     let comparison = match arguments.compare || !arguments.no_details {
         true => compare::run(&study, tasks.features(), arguments.compare)?,
@@ -56,13 +44,9 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
             "densities".into(),
             json::by_class(summary.classes(), &densities),
         );
-        if let Some(details) = &details {
-            report.insert("learning_curve".into(), json!(details.curve));
-            report.insert("sources".into(), json!(details.sources));
-            let alone = details
-                .alone
-                .map(|(error, interval)| json!({"error": error, "interval": interval}));
-            report.insert("alone".into(), json!(alone));
+        report.extend(labels.report(&summary));
+        if let Some(sources) = &sources {
+            report.insert("sources".into(), json!(sources));
         }
         if let Some(comparison) = &comparison {
             report.extend(comparison.report(&summary));
@@ -72,16 +56,17 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         let mut sections = vec![
             show::tasks(&summary, Some(&relatedness)),
             show::forecast_line(&summary) + "\n" + &show::class_errors(&summary),
+            show::rehearsal::sentence(&summary),
         ];
         sections.extend(show::expected::sections(&summary));
         sections.push(show::rule(&summary));
         if let Some(comparison) = &comparison {
             sections.extend(comparison.sections(&summary));
         }
-        if let Some(details) = &details {
-            sections.extend(help_of_sources(&summary, details));
-            sections.push(curve(&summary, &details.curve));
+        if let Some(sources) = &sources {
+            sections.push(sources::section(&summary, sources));
         }
+        sections.extend(labels.sections(&summary));
         sections.push(show::notes(&summary));
         sections.retain(|section| !section.is_empty());
         sections.join("\n")
@@ -102,106 +87,11 @@ fn curve_of(density: &Density) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// The study, and that of the target alone, which stands on the same fits.
-fn with_alone<'a>(
-    tasks: &'a Tasks<'a>,
-    settings: &Settings,
-) -> Result<(Study<'a>, Option<Study<'a>>), Failure> {
-    let alone = Settings {
-        labels: Labels::Alone,
-        ..settings.clone()
-    };
-    let progress = Progress::new("training");
-    let tell = |share| progress.tell(share);
-    let mut studies = Study::each(tasks, &[settings.clone(), alone], &tell)?.into_iter();
-    match studies.next() {
-        Some(study) => Ok((study, studies.next())),
-        None => Ok((load::study(tasks, settings)?, None)),
+/// What each source is worth: one more study each. Nothing where no source is used.
+fn source_values(study: &Study, settings: &Settings) -> Result<Vec<SourceValue>, Failure> {
+    if study.cells().tasks().len() < 2 || settings.labels == foretask::Labels::Alone {
+        return Ok(Vec::new());
     }
-}
-
-impl Details {
-    fn new(study: &Study, alone: Option<Study>, added: &[usize]) -> Result<Self, Failure> {
-        let curve = study.learning_curve(added)?;
-        let Some(alone) = alone else {
-            return Ok(Self {
-                curve,
-                sources: Vec::new(),
-                alone: None,
-            });
-        };
-        let progress = Progress::new("leaving out each source");
-        Ok(Self {
-            curve,
-            sources: study.source_values(&|share| progress.tell(share))?,
-            alone: Some((alone.forecast().error, alone.forecast().interval)),
-        })
-    }
-}
-
-/// Whether the sources help, all together and one by one.
-fn help_of_sources(summary: &Summary, details: &Details) -> Option<String> {
-    let (alone, alone_interval) = details.alone?;
-    let with = summary.forecast.error;
-    let verdict = if words::percent(with) == words::percent(alone) {
-        "they make no difference"
-    } else if with < alone {
-        "they do"
-    } else {
-        "they do harm"
-    };
-    let [low, high] = summary.forecast.interval;
-    let caveat = if (low..=high).contains(&alone) && words::percent(with) != words::percent(alone) {
-        ", though by less than the forecast is uncertain"
-    } else {
-        ""
-    };
-    let answer = format!(
-        "Do the sources help? Forecast error {} with them, {} without: {verdict}{caveat}.",
-        words::percent(with),
-        words::percent(alone),
-    );
-    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
-    table.row(["left out", "forecast error", &words::interval_name()]);
-    let all = (details.sources.len() > 1).then_some(("all sources", alone, alone_interval));
-    let each = details.sources.iter();
-    let rows = [("nothing", with, summary.forecast.interval)]
-        .into_iter()
-        .chain(each.filter_map(|source| {
-            let task = source.task.as_deref()?;
-            Some((task, source.error_without, source.interval))
-        }))
-        .chain(all);
-    for (name, error, interval) in rows {
-        table.row([
-            name.to_owned(),
-            words::percent(error),
-            words::interval(interval),
-        ]);
-    }
-    Some(words::wrapped(&answer) + "\n" + &table.text())
-}
-
-fn curve(summary: &Summary, points: &[CurvePoint]) -> String {
-    if points.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right]);
-    table.row([
-        "labels per class",
-        "forecast error",
-        &words::interval_name(),
-    ]);
-    let now = (
-        "now".to_owned(),
-        summary.forecast.error,
-        summary.forecast.interval,
-    );
-    let later = points
-        .iter()
-        .map(|point| (format!("+{}", point.added), point.error, point.interval));
-    for (labels, error, interval) in [now].into_iter().chain(later) {
-        table.row([labels, words::percent(error), words::interval(interval)]);
-    }
-    format!("If the target had more labels\n\n{}", table.text())
+    let progress = Progress::new("leaving out each source");
+    Ok(study.source_values(&|share| progress.tell(share))?)
 }

@@ -6,7 +6,7 @@
 
 use foretask::numerics::interval;
 use foretask::rules::false_alarm::threshold_of;
-use foretask::{Density, FalseAlarm, Labels, Rows, Settings, Study, Tail};
+use foretask::{FalseAlarm, Labels, Rows, Settings, Study, Tail};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -350,12 +350,14 @@ struct Held {
 fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
     let tasks = problem.tasks();
     let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
-    let unseen: Vec<&Vec<f64>> = (study.forecast().densities.iter())
-        .map(|density| match density {
-            Density::Kernel { scores, .. } => scores,
-            Density::Gaussian { .. } => panic!("leave-one-out scores were expected"),
-        })
-        .collect();
+    let class = study.left_out().unwrap().class;
+    let of_class = |scores: &[f64], c: usize| -> Vec<f64> {
+        let own = scores.iter().zip(&class).filter(|(_, own)| **own == c);
+        own.map(|(score, _)| *score).collect()
+    };
+    let (unseen, nested) = study.rate_scores().unwrap();
+    let unseen = [0, 1].map(|c| of_class(&unseen, c));
+    let nested = [0, 1].map(|c| of_class(&nested, c));
     let rows = Rows::row_major(&problem.test, problem.features).unwrap();
     let scores = study.model().unwrap().scores(rows).unwrap();
     let new: [Vec<f64>; 2] = [0, 1].map(|class| {
@@ -372,8 +374,9 @@ fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
             .into_iter()
             .flat_map(|rate| TAILS.map(|tail| (rate, tail)))
         {
-            let found = threshold_of(unseen[null], null, rate, tail);
-            let foretold_detection = alarms(unseen[1 - null], found.value);
+            let found = threshold_of(&unseen[null], null, rate, tail);
+            let without = threshold_of(&nested[null], null, rate, tail).value;
+            let foretold_detection = alarms(&nested[1 - null], without);
             if probe == Some(all.len()) {
                 let settings = Settings {
                     false_alarm: Some(FalseAlarm {
