@@ -141,6 +141,7 @@
 //!   scaling.rs            how features are scaled
 //!   block.rs              what training needs of one task
 //!   factor.rs             one task's share of the arrowhead
+//!   leave_fold_out.rs     the responses of models that never saw a fold
 //!   leave_one_out.rs      the response of the model that never saw a sample
 //!   arrow.rs              the arrowhead form
 //!   dual.rs               the form for few rows
@@ -190,15 +191,20 @@
 //!   families.rs           restricted label scores for few labels
 //!   grid.rs               the couplings that the default tries
 //!   tournament.rs         all candidates, weighted by samples left out
+//!   nested.rs             the same without each of several folds
 //!   mod.rs
 //! forecast/
-//!   calibrate.rs          how far probabilities can be believed
+//!   calibrate.rs          scores to probabilities, and how far these can be believed
+//!   judgements.rs         what samples are taken for by rules they had no say in
 //!   density.rs            the law of a score
 //!   note.rs               what to know before trusting it
 //!   curve.rs              what more labels would bring
+//!   rehearsal.rs          what sources did in the target's place
+//!   paired.rs             whether one rule is better, sample by sample
 //!   value.rs              what a source is worth
 //!   mod.rs                what a rule will do on new data
 //!   count.rs              from samples left out
+//!   rehearsed.rs          and from sources in the target's place
 //!   draw.rs               from draws of a theory's law
 //! settings/
 //!   words.rs              the words of the settings, and the list of all
@@ -217,6 +223,7 @@
 //!   target.rs             one target, as every step sees it
 //!   choose.rs             1. a coupling
 //!   learn.rs              2. labels and thresholds; a new rule is one line here
+//!   held_out.rs           3. what samples look like to fits without their fold
 //!   judge.rs              3. judge by samples left out
 //!   foretell.rs           3. or foretell by a theory
 //!   rate.rs               hold a false-alarm rate
@@ -225,10 +232,14 @@
 //!   fold.rs               4. fold a rule by name
 //!   pair.rs               one pair of classes
 //!   pairs.rs              one-versus-one
+//!   route.rs              the steps that settings name
 //!   schedule.rs           many plans, shared fits
-//!   mod.rs                5. the study, and its model
+//!   train.rs              5. weights, and a model
+//!   rehearse.rs           sources in the target's place
+//!   mod.rs                the study
+//!   value.rs              fewer sources
 //!   compare.rs            other rules and theories
-//!   relative.rs           more labels, fewer sources
+//!   curve.rs              more labels
 //! ```
 //!
 //! # Where to start
@@ -239,7 +250,7 @@
 //! * For every task as the target: [`Study::all`].
 //! * For streams and many machines: [`Statistics`], which a [`Study`] takes in place of the data.
 //!
-//! Everything is deterministic: the same data and seed give the same bits, whatever the number of
+//! Everything is deterministic: the same data give the same bits, whatever the number of
 //! threads. Arithmetic is in `f64`; data may be `f32` or `f64`, in rows or in columns.
 //!
 //! # References

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What users see, at most: functions, types, constants and methods.
-const PUBLIC_ITEMS: usize = 170;
+/// What users see, at most: functions, types, constants and methods. Rehearsals, paired statements, labels needed and
+/// budgets are answers of their own.
+const PUBLIC_ITEMS: usize = 180;
 /// Lines of a file of `study/`, at most: each is one step.
 const LONGEST_STEP: usize = 350;
 

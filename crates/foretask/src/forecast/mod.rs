@@ -20,6 +20,7 @@ pub(crate) mod judgements;
 pub(crate) mod note;
 pub(crate) mod paired;
 pub(crate) mod rehearsal;
+mod rehearsed;
 pub(crate) mod value;
 
 pub use calibrate::Reliability;

@@ -5,7 +5,6 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::Forecast;
 use crate::numerics::INFLATION;
 use crate::words::words;
 
@@ -52,12 +51,17 @@ impl Paired {
         let n = with.len() as f64;
         let each: Vec<f64> = without.iter().zip(with).map(|(a, b)| a - b).collect();
         let difference = each.iter().sum::<f64>() / n.max(1.0);
-        let (error, freedom) = (standard_error(&each), (n - 1.0).max(1.0));
+        // A difference that no sample shows is not known exactly.
+        let error = standard_error(&each).max(1.0 / n.max(1.0));
+        let freedom = (n - 1.0).max(1.0);
         let law = StudentsT::new(0.0, 1.0, freedom);
         let reach = law.map_or(f64::INFINITY, |law| {
             law.inverse_cdf(0.5 * (1.0 + CLAIMED)) * error
         });
-        let interval = [difference - reach, difference + reach];
+        let interval = [
+            (difference - reach).max(-1.0),
+            (difference + reach).min(1.0),
+        ];
         Self {
             difference,
             verdict: Verdict::of(interval),
@@ -68,10 +72,10 @@ impl Paired {
 
 impl Paired {
     /// From two forecasts that have no samples to be compared on.
-    pub(crate) fn of_forecasts(error_without: f64, without: [f64; 2], with: &Forecast) -> Self {
-        let interval = [without[0] - with.interval[1], without[1] - with.interval[0]];
+    pub(crate) fn of_intervals(without: (f64, [f64; 2]), with: (f64, [f64; 2])) -> Self {
+        let interval = [without.1[0] - with.1[1], without.1[1] - with.1[0]];
         Self {
-            difference: error_without - with.error,
+            difference: without.0 - with.0,
             verdict: Verdict::of(interval),
             interval,
         }

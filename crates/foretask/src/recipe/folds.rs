@@ -104,13 +104,15 @@ fn deal(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
     fold
 }
 
-/// Numbers that tell samples apart, whatever the order of the rows and their names.
-pub(crate) fn keys(rows: &RowBlock<'_>) -> Vec<f64> {
+/// Numbers that tell samples apart, whatever the order of the rows, their names, and units.
+pub(crate) fn keys(rows: &RowBlock<'_>, variances: &[f64]) -> Vec<f64> {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let p = rows.features();
-    let weights: Vec<f64> = (0..p)
-        .map(|j| 0.5 + (GOLDEN * (j + 1) as f64).fract())
-        .collect();
+    let weight = |(j, variance): (usize, &f64)| match *variance > 0.0 {
+        true => (0.5 + (GOLDEN * (j + 1) as f64).fract()) / variance.sqrt(),
+        false => 0.0,
+    };
+    let weights: Vec<f64> = variances.iter().enumerate().map(weight).collect();
     let mut keys = Vec::with_capacity(rows.len());
     rows.for_panels(&vec![0.0; p], 1.0, |_, panel| {
         keys.extend(panel.col_iter().map(|row| {

@@ -15,12 +15,21 @@
 
 use faer::{Accum, Mat};
 
-use super::leave_one_out::left_out;
 use crate::numerics::dense;
 
 /// Up to so many samples of the target the hat matrix is kept. Beyond, what a sample tells about its own rule is
 /// below a tenth of a point of error.
 pub(crate) const HAT_ROWS: usize = 500;
+
+/// G_ll is a variance ratio in (0, 1); below this a sample determines its own fit and leaving it out
+/// says nothing.
+const SMALLEST_G: f64 = 1e-12;
+
+/// Φ = J - α/G: the response that a sample has to a unit label when it is left out. `own` is whether the
+/// label is that of the sample's cell.
+pub(super) fn left_out(own: bool, residual: f64, g: f64) -> f64 {
+    f64::from(u8::from(own)) - residual / g.max(SMALLEST_G)
+}
 
 /// √(1 - h) of a fold that determines its own fit.
 const LEAST_LEFT: f64 = 1e-6;

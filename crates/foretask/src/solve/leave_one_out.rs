@@ -18,16 +18,6 @@ use super::leave_fold_out::Hat;
 use crate::data::Cells;
 use crate::error::Error;
 
-/// G_ll is a variance ratio in (0, 1); below this a sample determines its own fit and leaving it out
-/// says nothing.
-const SMALLEST_G: f64 = 1e-12;
-
-/// Φ = J - α/G: the response that a sample has to a unit label when it is left out. `own` is whether the
-/// label is that of the sample's cell.
-pub(super) fn left_out(own: bool, residual: f64, g: f64) -> f64 {
-    f64::from(u8::from(own)) - residual / g.max(SMALLEST_G)
-}
-
 /// Residuals α of a task's samples for the C unit labels (n_i x C), and the G_ll.
 pub(super) struct Residuals {
     pub(super) alpha: Mat<f64>,

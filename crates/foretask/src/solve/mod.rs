@@ -43,7 +43,7 @@ mod factor;
 mod row_space;
 
 pub(crate) use grid::{Grid, GridPoint};
-pub(crate) use leave_fold_out::FoldLeftOut;
+pub(crate) use leave_fold_out::{FoldLeftOut, HAT_ROWS};
 pub use leave_one_out::LeaveOneOut;
 pub(crate) use leave_one_out::{correct_mass, needs_rows, stratify};
 pub(crate) use path::Fitted;

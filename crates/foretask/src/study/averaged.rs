@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::fits::Fits;
-use super::outcome::{Folded, Outcome, Surrogate, difference, rows_of};
+use super::outcome::{Folded, Outcome, Surrogate, difference, of_difference, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Decision;
@@ -145,12 +145,6 @@ impl Target<'_, '_> {
             judgements: Some(judgements),
         })
     }
-}
-
-/// The score of two classes that is large for the first.
-pub(super) fn of_difference(scores: &Mat<f64>) -> Vec<f64> {
-    let samples = 0..scores.nrows();
-    samples.map(|l| scores[(l, 0)] - scores[(l, 1)]).collect()
 }
 
 /// Weighted candidates of a tournament.

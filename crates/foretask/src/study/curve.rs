@@ -7,6 +7,7 @@
 use super::Study;
 use super::foretell::gaussian_error;
 use super::learn::NamedRule;
+use super::outcome::Exponent;
 use super::target::Target;
 use crate::error::Result;
 use crate::estimate::Population;
@@ -26,24 +27,6 @@ const FLOOR: f64 = 0.005;
 const REHEARSED: usize = 4;
 /// The exponent of a few rehearsals is not known better than this.
 const LEAST_DEVIATION: f64 = 0.1;
-
-/// a, and its deviation.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exponent {
-    pub(super) mean: f64,
-    pub(super) deviation: f64,
-}
-
-impl Exponent {
-    /// Weighed by precision with another measurement.
-    fn with(self, mean: f64, deviation: f64) -> Self {
-        let (own, other) = (self.deviation.powi(-2), deviation.powi(-2));
-        Self {
-            mean: (own * self.mean + other * mean) / (own + other),
-            deviation: (own + other).sqrt().recip(),
-        }
-    }
-}
 
 impl Study<'_> {
     /// The expected error if the target had `added` more labels in each class, for each number asked for. Where a
@@ -184,7 +167,15 @@ impl Study<'_> {
     }
 
     /// How fast the error falls.
-    pub(super) fn exponent(&self) -> Result<Exponent> {
+    fn exponent(&self) -> Result<Exponent> {
+        if let Some(known) = self.done.exponent.get() {
+            return Ok(*known);
+        }
+        let measured = self.measured_exponent()?;
+        Ok(*self.done.exponent.get_or_init(|| measured))
+    }
+
+    fn measured_exponent(&self) -> Result<Exponent> {
         let mut exponent = Exponent {
             mean: PRIOR.0,
             deviation: PRIOR.1,
@@ -214,7 +205,7 @@ impl Study<'_> {
 
     /// The exponent of rehearsals with more labels, and its deviation.
     fn rehearsed_exponent(&self) -> Result<Option<(f64, f64)>> {
-        let logs = self.rehearsed_ratios(REHEARSED, FLOOR)?;
+        let logs = self.done.rehearsed_ratios(REHEARSED, FLOOR)?;
         if logs.len() < 2 {
             return Ok(None);
         }

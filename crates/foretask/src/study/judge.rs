@@ -4,22 +4,20 @@
 use faer::Mat;
 
 use super::fits::Fits;
+use super::held_out::{HeldOut, Lesson, Partition, Whole};
 use super::learn::{NamedRule, moments_of};
 use super::target::Target;
-use crate::data::{Coupling, classes_in_order};
+use crate::data::Coupling;
 use crate::decision::{Decision, Discriminant, judged_score};
 use crate::error::Result;
 use crate::forecast::count::from_judgements;
 use crate::forecast::{Calibration, Density, Forecast, Judgement, Judgements, stacked};
-use crate::moments::Moments;
 use crate::numerics::dense;
-use crate::recipe::{Entry, Folds, Nested, Split, Tournament, folds_of, rows};
+use crate::recipe::{Tournament, rows};
 use crate::solve::correct_mass;
 
 /// Standardised scores beyond this are as certain as can be.
 pub(super) const FARTHEST: f64 = 50.0;
-/// Folds where a class has one sample only.
-const FEWEST_FOLDS: usize = 5;
 /// Up to so many samples the calibration that decides for a fold has not seen it.
 const MOST_CALIBRATED: usize = 2000;
 
@@ -32,218 +30,7 @@ pub(super) struct Judged {
     pub(super) judgements: Option<Judgements>,
 }
 
-/// Class scores of all samples by rules without their fold.
-pub(super) struct Partition {
-    pub(super) scores: Mat<f64>,
-    pub(super) folds: Vec<Vec<usize>>,
-}
-
-/// The same for several partitions into folds, and for halves.
-pub(super) struct HeldOut {
-    pub(super) repeats: Vec<Partition>,
-    pub(super) half: Option<Partition>,
-    /// The share of the samples that rules were made of.
-    pub(super) kept: f64,
-}
-
-/// What a rule by name is learnt from, and the fold that it is tested on.
-pub(super) struct Lesson {
-    pub(super) held_out: Vec<usize>,
-    /// Of those it is learnt from.
-    pub(super) class: Vec<usize>,
-    pub(super) responses: Mat<f64>,
-    /// Of the fold.
-    pub(super) tested: Mat<f64>,
-    /// The moments that those of the responses are shrunk toward.
-    pub(super) theory: Option<Moments>,
-}
-
-impl Lesson {
-    /// The moments of the responses.
-    pub(super) fn moments(&self, classes: usize) -> Moments {
-        let everyone: Vec<usize> = (0..self.class.len()).collect();
-        let theory = self.theory.as_ref();
-        moments_of(&self.responses, &self.class, &everyone, classes, theory)
-    }
-}
-
-/// The lessons of several partitions, and of halves.
-pub(super) struct Lessons {
-    pub(super) repeats: Vec<Vec<Lesson>>,
-    pub(super) half: Option<Vec<Lesson>>,
-    pub(super) kept: f64,
-}
-
-/// What a rule by name is learnt from, of all samples.
-pub(super) struct Whole<'w> {
-    /// Whether responses are corrected for the mass of the sample left out.
-    pub(super) corrected: bool,
-    /// Leave-one-out responses, corrected.
-    pub(super) responses: &'w Mat<f64>,
-    pub(super) theory: Option<&'w Moments>,
-}
-
 impl Target<'_, '_> {
-    /// Class scores by the weighted candidates that qualify, made again without each fold.
-    pub(super) fn held_out(&self, fits: &Fits<'_>, qualifies: &dyn Fn(&Entry) -> bool) -> HeldOut {
-        let tournament = &fits.tournament;
-        let Some(nested) = self.nested(fits) else {
-            let folds = self.plain_folds(fits);
-            return HeldOut {
-                repeats: vec![Partition {
-                    scores: self.with_shares(tournament.cross_fitted(&folds, qualifies)),
-                    folds: folds
-                        .into_iter()
-                        .map(|fold| fold.held_out.clone())
-                        .collect(),
-                }],
-                half: None,
-                kept: 1.0,
-            };
-        };
-        let partition = |split: &Split| Partition {
-            scores: self.with_shares(split.scores(qualifies)),
-            folds: split
-                .parts
-                .iter()
-                .map(|part| part.held_out.clone())
-                .collect(),
-        };
-        HeldOut {
-            repeats: nested.repeats.iter().map(partition).collect(),
-            half: Some(partition(&nested.half)),
-            kept: self.kept(tournament),
-        }
-    }
-
-    /// Class scores by one candidate, chosen again without each fold; `best` is that of all samples.
-    pub(super) fn held_out_by(
-        &self,
-        fits: &Fits<'_>,
-        best: usize,
-        choose: &dyn Fn(&Tournament) -> Option<usize>,
-    ) -> HeldOut {
-        let tournament = &fits.tournament;
-        let Some(nested) = self.nested(fits) else {
-            let folds = self.plain_folds(fits);
-            return HeldOut {
-                repeats: vec![Partition {
-                    scores: self.with_shares(tournament.entries[best].candidate.scores.clone()),
-                    folds: folds
-                        .into_iter()
-                        .map(|fold| fold.held_out.clone())
-                        .collect(),
-                }],
-                half: None,
-                kept: 1.0,
-            };
-        };
-        let partition = |split: &Split| Partition {
-            scores: self.with_shares(split.scores_by(choose)),
-            folds: split
-                .parts
-                .iter()
-                .map(|part| part.held_out.clone())
-                .collect(),
-        };
-        HeldOut {
-            repeats: nested.repeats.iter().map(partition).collect(),
-            half: Some(partition(&nested.half)),
-            kept: self.kept(tournament),
-        }
-    }
-
-    /// Everything without each fold, unless it is a rehearsal.
-    fn nested<'f>(&self, fits: &'f Fits<'_>) -> Option<&'f Nested> {
-        if self.plan.light { None } else { fits.nested() }
-    }
-
-    /// The share of samples that is left without a fold.
-    fn kept(&self, tournament: &Tournament) -> f64 {
-        let folds = folds_of(&tournament.class, self.classes());
-        folds.map_or(1.0, |folds| 1.0 - 1.0 / folds as f64)
-    }
-
-    /// Folds of samples whose hat matrix is not known.
-    pub(super) fn plain_folds(&self, fits: &Fits<'_>) -> Folds {
-        let class = &fits.tournament.class;
-        let folds = folds_of(class, self.classes()).unwrap_or(FEWEST_FOLDS);
-        Folds::balanced(class, self.classes(), folds, &fits.keys, 0)
-    }
-
-    /// What a rule by name is learnt from and tested on; `choose` tells its entry in a tournament.
-    pub(super) fn lessons(
-        &self,
-        fits: &Fits<'_>,
-        whole: &Whole<'_>,
-        choose: &dyn Fn(&Tournament) -> usize,
-    ) -> Result<Lessons> {
-        let tournament = &fits.tournament;
-        let class = &tournament.class;
-        let Some(nested) = self.nested(fits) else {
-            let everyone: Vec<usize> = (0..class.len()).collect();
-            let folds = self.plain_folds(fits);
-            let lessons = folds.into_iter().map(|fold| {
-                // Where the others lack a class everyone has a say.
-                let others = fold.others.as_ref().unwrap_or(&everyone);
-                Lesson {
-                    held_out: fold.held_out.clone(),
-                    class: others.iter().map(|&l| class[l]).collect(),
-                    responses: rows(whole.responses, others),
-                    tested: rows(whole.responses, &fold.held_out),
-                    theory: whole.theory.cloned(),
-                }
-            });
-            return Ok(Lessons {
-                repeats: vec![lessons.collect()],
-                half: None,
-                kept: 1.0,
-            });
-        };
-        let of_split = |split: &Split| -> Result<Vec<Lesson>> {
-            let mut lessons = Vec::with_capacity(split.parts.len());
-            for part in &split.parts {
-                let entry = &part.tournament.entries[choose(&part.tournament)];
-                let (held_out, others) = (&part.held_out, &part.others);
-                let left = tournament.without(entry.fitted, held_out, others, &part.cells);
-                let Some(mut left) = left else {
-                    continue;
-                };
-                let class = classes_in_order(&part.cells.tasks()[self.index()]);
-                if whole.corrected {
-                    correct_mass(&mut left.others, &class, &part.cells, self.index());
-                }
-                let theory = match whole.theory {
-                    None => None,
-                    Some(_) => {
-                        let coupling = match &self.plan.coupling {
-                            Some(coupling) => coupling.clone(),
-                            None => self.coupling_of(entry.point)?,
-                        };
-                        Some(self.moments_among(others, &coupling)?)
-                    }
-                };
-                lessons.push(Lesson {
-                    held_out: held_out.clone(),
-                    class,
-                    responses: left.others,
-                    tested: left.held_out,
-                    theory,
-                });
-            }
-            Ok(lessons)
-        };
-        Ok(Lessons {
-            repeats: nested
-                .repeats
-                .iter()
-                .map(of_split)
-                .collect::<Result<Vec<_>>>()?,
-            half: Some(of_split(&nested.half)?),
-            kept: self.kept(tournament),
-        })
-    }
-
     /// A rule by name, learnt from all samples and judged without each fold.
     pub(super) fn judged(
         &self,

@@ -26,6 +26,7 @@ mod curve;
 mod fits;
 mod fold;
 mod foretell;
+mod held_out;
 mod judge;
 mod learn;
 mod one_score;
@@ -34,14 +35,15 @@ mod pair;
 mod pairs;
 mod rate;
 mod rehearse;
+mod route;
 mod schedule;
 mod shared;
 mod target;
+mod train;
 mod value;
 
 use faer::Mat;
 
-use outcome::Folded;
 use schedule::Done;
 
 use crate::data::{Cells, Statistics};
@@ -49,8 +51,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::estimate::likeness;
 use crate::forecast::{Calibration, Forecast};
-use crate::model::{Description, Model, Rule, Scores};
-use crate::numerics::dense;
+use crate::model::{Model, Rule};
 use crate::settings::Settings;
 use crate::settings::check::Plan;
 
@@ -210,7 +211,7 @@ impl<'a> Study<'a> {
         plans: Vec<Plan>,
         progress: &dyn Fn(f64),
     ) -> Result<Vec<Self>> {
-        let done = schedule::run(statistics, plans, progress)?;
+        let done = rehearse::run(statistics, plans, progress)?;
         Ok(done.into_iter().map(|done| Self { done }).collect())
     }
 
@@ -268,41 +269,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If training fails, which finite data do not let happen.
     pub fn model(&self) -> Result<Model> {
-        let scores = self.scores()?;
-        let (cells, outcome) = (self.cells(), &self.done.outcome);
-        let description = Description {
-            target: cells.tasks()[self.target()].name.clone(),
-            tasks: cells.tasks().to_vec(),
-            feature_names: None,
-            rule: outcome.rule.clone(),
-            forecast: outcome.forecast.clone(),
-        };
-        let decision = outcome.decision.clone();
-        Ok(Model::new(description, scores, decision))
-    }
-
-    /// The rule's scores as functions of the raw features.
-    fn scores(&self) -> Result<Scores> {
-        let Done {
-            shared, outcome, ..
-        } = &self.done;
-        let weights = match &outcome.folded {
-            Folded::Trained(weights) => shared.to_features(weights)?,
-            Folded::Untrained(coupling, label_scores) => {
-                let weights = shared.system(coupling)?.weights(self.target());
-                dense::times(weights.as_ref(), label_scores.as_ref())
-            }
-            Folded::Raw(scores) => return Ok(scores.clone()),
-            Folded::UntrainedPairs(rules) => {
-                let (weights, intercept) = self.done.target().train_pairs(rules)?;
-                return Ok(Scores {
-                    weights: shared.to_columns(weights),
-                    intercept,
-                    terms: Vec::new(),
-                });
-            }
-        };
-        Ok(shared.to_raw(weights, outcome.bias.clone(), self.target()))
+        self.done.model()
     }
 
     /// How alike the class differences of each other task are to the target's ([`crate::relatedness()`]).
@@ -315,5 +282,19 @@ impl<'a> Study<'a> {
                 (cells.tasks()[task].name.clone(), value)
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+impl Study<'_> {
+    /// The scores of two classes that a threshold is taken from, and those that detections are counted among.
+    pub(crate) fn rate_scores(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (fits, target) = (self.done.fits.as_ref()?, self.done.target());
+        let own = target.with_shares(target.left_out_scores(fits, &fits.tournament.weights()));
+        let nested = self.done.outcome.judgements.as_ref()?.scores();
+        Some((
+            outcome::of_difference(&own),
+            outcome::of_difference(&nested),
+        ))
     }
 }

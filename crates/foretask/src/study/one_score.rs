@@ -4,7 +4,8 @@
 use faer::Mat;
 
 use super::fits::Fits;
-use super::judge::{FARTHEST, Lesson, Whole, densities};
+use super::held_out::{Lesson, Whole};
+use super::judge::{FARTHEST, densities};
 use super::learn::{moments_of, two};
 use super::outcome::{Folded, Outcome, Surrogate, rows_of};
 use super::target::Target;

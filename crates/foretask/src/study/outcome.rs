@@ -71,7 +71,31 @@ pub(super) fn rows_of(a: &Mat<f64>) -> Vec<Vec<f64>> {
         .collect()
 }
 
+/// The score of two classes that is large for the first.
+pub(super) fn of_difference(scores: &Mat<f64>) -> Vec<f64> {
+    let samples = 0..scores.nrows();
+    samples.map(|l| scores[(l, 0)] - scores[(l, 1)]).collect()
+}
+
 /// First column less the second.
 pub(super) fn difference(a: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(a.nrows(), 1, |i, _| a[(i, 0)] - a[(i, 1)])
+}
+
+/// How fast an error falls with labels, v (n'/n)^-a: a, and its deviation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exponent {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+}
+
+impl Exponent {
+    /// Weighed by precision with another measurement.
+    pub(super) fn with(self, mean: f64, deviation: f64) -> Self {
+        let (own, other) = (self.deviation.powi(-2), deviation.powi(-2));
+        Self {
+            mean: (own * self.mean + other * mean) / (own + other),
+            deviation: (own + other).sqrt().recip(),
+        }
+    }
 }

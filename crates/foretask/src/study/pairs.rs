@@ -5,7 +5,8 @@ use faer::Mat;
 
 use super::fits::Fits;
 use super::foretell::around;
-use super::judge::{HeldOut, Partition, divided, mean_margin};
+use super::held_out::{HeldOut, Partition};
+use super::judge::{divided, mean_margin};
 use super::learn::NamedRule;
 use super::outcome::{Folded, Outcome, PairRule, Surrogate};
 use super::pair::{FittedPair, Pair, RawScores, TrainedPair};
@@ -19,7 +20,7 @@ use crate::moments::{Moments, centre_noise};
 use crate::recipe::{Fold, Folds, folds_of};
 use crate::rules::one_hot;
 use crate::settings::Evidence;
-use crate::solve::{System, needs_rows};
+use crate::solve::{HAT_ROWS, System, needs_rows};
 
 /// Every pair is trained again so many times, to judge it.
 const MOST_TRAININGS: usize = 5;
@@ -71,8 +72,10 @@ impl<'a> Target<'_, 'a> {
         progress: &dyn Fn(f64),
     ) -> Result<Outcome> {
         let (class, m) = (self.class(), self.classes());
-        let folds = folds_of(&class, m)
-            .map(|folds| Folds::balanced(&class, m, folds.min(MOST_TRAININGS), &fits.keys, 0));
+        // As for other rules, many samples need no folds.
+        let folds = folds_of(&class, m).filter(|_| class.len() <= HAT_ROWS);
+        let folds =
+            folds.map(|folds| Folds::balanced(&class, m, folds.min(MOST_TRAININGS), &fits.keys, 0));
         let parts: Vec<&Fold> = folds.iter().flatten().collect();
         let steps = (1 + parts.len()) as f64;
         let whole = self.voters(named, coupling, &|share| progress(share / steps))?;

@@ -1,23 +1,12 @@
 //! A threshold that holds a false-alarm rate, from scores of samples that had no say in them.
 
-use super::averaged::of_difference;
+use super::outcome::of_difference;
 use super::target::Target;
 use crate::forecast::{AlarmForecast, Forecast, Judgements, Note};
 use crate::numerics::{INFLATION, interval};
 use crate::rules::Tail;
 use crate::rules::false_alarm::threshold_of;
 use crate::stakes::weighted;
-
-#[cfg(test)]
-impl super::Study<'_> {
-    /// The scores of two classes that a threshold is taken from, and those that detections are counted among.
-    pub(crate) fn rate_scores(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (fits, target) = (self.done.fits.as_ref()?, self.done.target());
-        let own = target.with_shares(target.left_out_scores(fits, &fits.tournament.weights()));
-        let nested = self.done.outcome.judgements.as_ref()?.scores();
-        Some((of_difference(&own), of_difference(&nested)))
-    }
-}
 
 impl Target<'_, '_> {
     /// A forecast at the rate that is held, if any.

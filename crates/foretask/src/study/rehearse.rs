@@ -5,16 +5,18 @@
 //! sources. The same default is computed on a coarse grid, and its error measured on the source's other rows, with
 //! the priors of the target. Time, for at most [`MOST_SOURCES`] sources, that of as many coarse studies.
 
+use std::sync::OnceLock;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::schedule::{self, Done};
-use super::{Study, target::Target};
-use crate::data::{Rows, classes_in_order};
+use super::target::Target;
+use crate::data::{Rows, Statistics, classes_in_order};
 use crate::error::Result;
 use crate::forecast::{Rehearsal, Rehearsed, Unrehearsed};
-use crate::recipe::keys;
+use crate::recipe::{Family, keys};
 use crate::settings::check::Plan;
 use crate::settings::{FalseAlarm, Prior, Settings};
 
@@ -42,7 +44,35 @@ pub(super) struct Understudy {
     growth: f64,
 }
 
-impl<'a> Target<'_, 'a> {
+/// Carries out plans, in their order, and rehearses those that are the default.
+pub(super) fn run<'a>(
+    statistics: &Statistics<'a>,
+    plans: Vec<Plan>,
+    progress: &dyn Fn(f64),
+) -> Result<Vec<Done<'a>>> {
+    let rehearsing = |plan: &Plan| plan.is_averaged() && plan.settings.rehearse;
+    let first = if plans.iter().any(rehearsing) {
+        0.5
+    } else {
+        1.0
+    };
+    let mut done = schedule::run(statistics, plans, &|share| progress(first * share))?;
+    let count = done.len() as f64;
+    for (number, one) in done.iter_mut().enumerate() {
+        let told = |share: f64| progress(first + (1.0 - first) * (number as f64 + share) / count);
+        match one.target().rehearsals(&told)? {
+            Err(why) => one.outcome.forecast.rehearsal = Rehearsal::Skipped(why),
+            Ok(sources) => {
+                let (stakes, class) = (one.plan.stakes.clone(), one.target().class());
+                one.outcome.forecast.rehearse(sources, &stakes, &class);
+            }
+        }
+    }
+    progress(1.0);
+    Ok(done)
+}
+
+impl Target<'_, '_> {
     /// What sources do in the target's place, or why there are none.
     pub(super) fn rehearsals(
         &self,
@@ -93,7 +123,7 @@ impl<'a> Target<'_, 'a> {
         let class = classes_in_order(&cells.tasks()[source]);
         let first = cells.of_task(source).start;
         let own = cells.of_task(self.index());
-        let keys = keys(rows);
+        let keys = keys(rows, &self.shared.raw.pooled_variances());
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let mut study = Understudy {
             source,
@@ -152,8 +182,8 @@ impl<'a> Target<'_, 'a> {
         let alone = done.alone()?;
         Ok(Rehearsed {
             task: task.name.clone(),
-            error: self.tested_error(understudy, done)?,
-            alone: self.tested_error(understudy, alone)?,
+            error: self.tested_error(understudy, &done)?,
+            alone: self.tested_error(understudy, &alone)?,
             tested: understudy.tested.iter().map(Vec::len).sum(),
         })
     }
@@ -193,8 +223,8 @@ impl<'a> Target<'_, 'a> {
     }
 
     /// The share of wrong decisions on the rows that were kept back, or what is missed where a rate is held.
-    fn tested_error(&self, understudy: &Understudy, done: Done<'_>) -> Result<f64> {
-        let model = Study { done }.model()?;
+    fn tested_error(&self, understudy: &Understudy, done: &Done<'_>) -> Result<f64> {
+        let model = done.model()?;
         let source = &self.cells().tasks()[understudy.source];
         let rows = self.shared.raw.rows_of(understudy.source);
         let rows = rows.ok_or_else(|| crate::solve::needs_rows(&source.name))?;
@@ -219,16 +249,36 @@ impl<'a> Target<'_, 'a> {
     }
 }
 
-impl Study<'_> {
+impl Done<'_> {
+    /// The same by the target's own labels only.
+    pub(super) fn alone(&self) -> Result<Self> {
+        let outcome = match &self.fits {
+            Some(fits) => self
+                .target()
+                .averaged(fits, &|entry| entry.is(Family::Alone))?,
+            None => self.target().outcome(None, &|_| {})?,
+        };
+        Ok(Self {
+            shared: self.shared.clone(),
+            population: self.population.clone(),
+            plan: self.plan.clone(),
+            outcome,
+            fits: self.fits.clone(),
+            exponent: OnceLock::new(),
+        })
+    }
+}
+
+impl Done<'_> {
     /// Exponents of the learning curves of rehearsals, from as many labels as the target has to so many times more.
     pub(super) fn rehearsed_ratios(&self, times: usize, floor: f64) -> Result<Vec<f64>> {
-        let Rehearsal::Done { sources, .. } = &self.forecast().rehearsal else {
+        let Rehearsal::Done { sources, .. } = &self.outcome.forecast.rehearsal else {
             return Ok(Vec::new());
         };
-        let target = self.done.target();
+        let target = self.target();
         let mut exponents = Vec::new();
         for understudy in target.understudies(times) {
-            let name = &self.cells().tasks()[understudy.source].name;
+            let name = &target.cells().tasks()[understudy.source].name;
             let before = sources.iter().find(|source| source.task == *name);
             let Some(before) = before.filter(|_| understudy.growth > 1.5) else {
                 continue;

@@ -1,19 +1,17 @@
 //! Plans carried out, what they have in common computed once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::fits::Fits;
-use super::learn::NamedRule;
-use super::outcome::Outcome;
+use super::outcome::{Exponent, Outcome};
 use super::shared::Shared;
 use super::target::Target;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::estimate::Population;
-use crate::forecast::Rehearsal;
-use crate::recipe::{Family, Tournament, keys};
+use crate::recipe::{Tournament, keys};
+use crate::settings::RuleName;
 use crate::settings::check::Plan;
-use crate::settings::{Labels, RuleName};
 use crate::solve::Scaling;
 use crate::views::{Skipped, View};
 use crate::words::Word;
@@ -28,6 +26,8 @@ pub(super) struct Done<'a> {
     pub(super) outcome: Outcome,
     /// All candidates; none where a theory decided.
     pub(super) fits: Option<Arc<Fits<'a>>>,
+    /// How fast the error falls with labels, once it was asked for.
+    pub(super) exponent: OnceLock<Exponent>,
 }
 
 impl<'a> Done<'a> {
@@ -144,10 +144,12 @@ impl<'a> Lenses<'_, 'a> {
         progress: &dyn Fn(f64),
     ) -> Result<Vec<Fits<'a>>> {
         let cells = self.raw.cells();
+        let variances = self.raw.pooled_variances();
         let mut fits: Vec<Fits<'a>> = targets
             .iter()
             .map(|&target| {
-                let keys = self.raw.rows_of(target).map(keys).unwrap_or_default();
+                let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
+                let keys = keys.unwrap_or_default();
                 Fits::new(Tournament::new(cells, target), keys)
             })
             .collect();
@@ -214,8 +216,7 @@ fn carry_out<'a>(
     // What is left for each plan by itself: all of the theory, and pairs, which are as much work again as
     // the grid.
     let pairs = |plan: &&Plan| plan.settings.rule == RuleName::OneVsOne;
-    let rehearsing = plans.iter().any(|plan| plan.is_averaged() && !plan.light);
-    let together = match (theory, plans.iter().any(pairs) || rehearsing) {
+    let together = match (theory, plans.iter().any(pairs)) {
         (true, _) => 0.0,
         (false, true) => 0.5,
         (false, false) => 1.0,
@@ -251,12 +252,6 @@ fn carry_out<'a>(
             progress(together + (1.0 - together) * done);
         };
         let mut outcome = target.outcome(fits.as_deref(), &progress)?;
-        match target.rehearsals(&progress)? {
-            Err(why) => outcome.forecast.rehearsal = Rehearsal::Skipped(why),
-            Ok(sources) => outcome
-                .forecast
-                .rehearse(sources, target.stakes(), &target.class()),
-        }
         if !plan.is_averaged() {
             outcome.rule.views = vec![(shared.view, 1.0)];
         }
@@ -266,112 +261,8 @@ fn carry_out<'a>(
             population,
             plan: Plan::clone(plan),
             fits,
+            exponent: OnceLock::new(),
         });
     }
     Ok(parts)
-}
-
-impl Done<'_> {
-    /// The same by the target's own labels only.
-    pub(super) fn alone(&self) -> Result<Self> {
-        let outcome = match &self.fits {
-            Some(fits) => self
-                .target()
-                .averaged(fits, &|entry| entry.is(Family::Alone))?,
-            None => self.target().outcome(None, &|_| {})?,
-        };
-        Ok(Self {
-            shared: self.shared.clone(),
-            population: self.population.clone(),
-            plan: self.plan.clone(),
-            outcome,
-            fits: self.fits.clone(),
-        })
-    }
-}
-
-impl Target<'_, '_> {
-    /// All steps, in the way that the settings name. There are no fits where a theory decides.
-    pub(super) fn outcome(
-        &self,
-        fits: Option<&Fits<'_>>,
-        progress: &dyn Fn(f64),
-    ) -> Result<Outcome> {
-        let (rule, labels) = (self.settings().rule, self.settings().labels);
-        let m = self.classes();
-        // With two classes there is one pair.
-        let one_score = m == 2 && matches!(rule, RuleName::Auto | RuleName::OneVsOne);
-        let named = NamedRule {
-            rule: match rule {
-                RuleName::Auto if m > 2 => RuleName::OneHot,
-                rule => rule,
-            },
-            labels,
-        };
-        let Some(fits) = fits else {
-            return match one_score {
-                true => self.foretold_score(),
-                false => self.foretold_rule(named, progress),
-            };
-        };
-        let tournament = &fits.tournament;
-        match (rule, labels) {
-            (RuleName::Auto, Labels::Auto) => self.averaged(fits, &|_| true),
-            _ if one_score => self.one_score(fits, self.best_for_labels(labels, tournament)?),
-            (RuleName::Auto, labels) if labels.are_classical() => {
-                self.one_candidate(fits, self.best_for_labels(labels, tournament)?)
-            }
-            _ => self.judged_rule(named, fits, progress),
-        }
-    }
-
-    /// One-hot labels with one slope are a candidate of the default; it is taken alone.
-    fn one_candidate(&self, fits: &Fits<'_>, best: usize) -> Result<Outcome> {
-        let tournament = &fits.tournament;
-        let mut weights = vec![0.0; tournament.entries.len()];
-        weights[best] = 1.0;
-        let labels = self.settings().labels;
-        let chosen = |tournament: &Tournament| self.best_for_labels(labels, tournament).ok();
-        let held_out = self.held_out_by(fits, best, &chosen);
-        let (_, forecast, judgements) = self.verdict(held_out, &tournament.class, 1.0);
-        let coupling = self.coupling_at(tournament, best)?;
-        let judged = (forecast, judgements);
-        let mut outcome = self.conclude(fits, &weights, judged, Some(&coupling))?;
-        outcome.rule.tried = tournament.tried_in(self.shared.view);
-        Ok(outcome)
-    }
-
-    /// A rule by name, by leave-one-out.
-    pub(super) fn judged_rule(
-        &self,
-        named: NamedRule,
-        fits: &Fits<'_>,
-        progress: &dyn Fn(f64),
-    ) -> Result<Outcome> {
-        let tournament = &fits.tournament;
-        let best = self.best_for_rule(named.labels, tournament);
-        let mut outcome = if named.rule == RuleName::OneVsOne {
-            let coupling = self.coupling_at(tournament, best)?;
-            self.voted(named, fits, &coupling, progress)?
-        } else {
-            self.by_rule(named, fits, best)?
-        };
-        outcome.rule.tried = tournament.tried_in(self.shared.view);
-        outcome.forecast.notes.extend(self.notes());
-        Ok(outcome)
-    }
-
-    /// A rule by name, by the theory.
-    fn foretold_rule(&self, named: NamedRule, progress: &dyn Fn(f64)) -> Result<Outcome> {
-        let coupling = self.cheapest(named.labels, progress, |coupling| {
-            self.foretold_cost(named, coupling)
-        })?;
-        let mut outcome = if named.rule == RuleName::OneVsOne {
-            self.foretold_votes(named, &coupling)?
-        } else {
-            self.by_theory(named, &coupling)?
-        };
-        outcome.forecast.notes.extend(self.notes());
-        Ok(outcome)
-    }
 }

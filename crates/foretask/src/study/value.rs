@@ -75,7 +75,10 @@ impl Study<'_> {
             paired: match without.zip(with) {
                 Some((without, with)) => Paired::new(&without, &with),
                 // A theory knows no samples: two separate forecasts.
-                None => Paired::of_forecasts(error_without, interval, self.forecast()),
+                None => {
+                    let with = self.forecast();
+                    Paired::of_intervals((error_without, interval), (with.error, with.interval))
+                }
             },
         })
     }
