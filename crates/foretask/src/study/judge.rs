@@ -21,6 +21,9 @@ pub(super) const FARTHEST: f64 = 50.0;
 /// Up to so many samples the calibration that decides for a fold has not seen it.
 const MOST_CALIBRATED: usize = 2000;
 
+/// From class scores, classes and the number of partitions.
+type Fit = fn(&Mat<f64>, &[usize], usize) -> Calibration;
+
 /// A rule with its verdict.
 pub(super) struct Judged {
     pub(super) discriminant: Discriminant,
@@ -127,9 +130,7 @@ impl Target<'_, '_> {
         class: &[usize],
         unit: f64,
     ) -> (f64, Forecast, Judgements) {
-        let judgements = self.decided(held_out, class, &|scores, class, partitions| {
-            Calibration::of_slope(scores, class, partitions)
-        });
+        let judgements = self.decided(held_out, class, Calibration::of_slope);
         let judged = divided(&judgements.repeats[0].scores, 1.0 / unit);
         let forecast = from_judgements(&judgements, self.stakes(), densities(&judged, class));
         (judgements.calibration.slope, forecast, judgements)
@@ -137,21 +138,14 @@ impl Target<'_, '_> {
 
     /// Calibration with offsets, forecast and verdicts of class scores in the proportions of training.
     pub(super) fn calibrated(&self, held_out: HeldOut, class: &[usize]) -> (Forecast, Judgements) {
-        let judgements = self.decided(held_out, class, &|scores, class, partitions| {
-            Calibration::of_scores(scores, class, partitions)
-        });
+        let judgements = self.decided(held_out, class, Calibration::of_scores);
         let densities = densities(&judgements.scores(), class);
         let forecast = from_judgements(&judgements, self.stakes(), densities);
         (forecast, judgements)
     }
 
     /// Verdicts of class scores: each fold is decided for by a calibration of the others.
-    fn decided(
-        &self,
-        held_out: HeldOut,
-        class: &[usize],
-        fit: &dyn Fn(&Mat<f64>, &[usize], usize) -> Calibration,
-    ) -> Judgements {
+    fn decided(&self, held_out: HeldOut, class: &[usize], fit: Fit) -> Judgements {
         let all: Vec<&Mat<f64>> = held_out.repeats.iter().map(|one| &one.scores).collect();
         let (scores, classes) = stacked(&all, class);
         let calibration = fit(&scores, &classes, all.len()).with_twin(&scores, &classes, all.len());
