@@ -275,7 +275,7 @@ class Paired:
     difference : float
         The difference; positive where it helps.
     interval : tuple of float
-        Its 90 % interval.
+        Its 95 % interval: people act on a claim.
     verdict : {"helps", "harms", "cannot be told"}
         Whether the interval leaves out zero, and on which side.
     """
@@ -328,7 +328,7 @@ class TaskValues:
     difference : ndarray of shape (n_sources,)
         By how much each lowers the error, sample by sample on common folds; positive where it helps.
     difference_interval : ndarray of shape (n_sources, 2)
-        90 % intervals, much shorter than those of two separate errors.
+        95 % intervals, much shorter than those of two separate errors.
     verdict : ndarray of shape (n_sources,)
         "helps", "harms" or "cannot be told" of each.
     all_sources : AllSources or None

@@ -58,6 +58,9 @@ pub fn interval(ends: [f64; 2]) -> String {
     format!("{} to {high}", low.trim_end_matches(" %"))
 }
 
+/// How intervals of differences are headed: people act on a claim, and it is surer than a forecast.
+pub const CLAIM_INTERVAL: &str = "95 % interval";
+
 /// "90 % interval".
 pub fn interval_name() -> String {
     format!("{:.0} % interval", 100.0 * COVERAGE)

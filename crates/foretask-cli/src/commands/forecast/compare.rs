@@ -185,7 +185,8 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
     aligns.push(Align::Left);
     let mut table = Table::new(&aligns);
     let interval = words::interval_name();
-    table.row(["rule", "forecast error", &interval, "points", &interval, ""]);
+    let surer = words::CLAIM_INTERVAL;
+    table.row(["rule", "forecast error", &interval, "points", surer, ""]);
     for (number, compared) in rules.iter().enumerate() {
         let [points, reach, verdict] = match &compared.paired {
             Some(paired) => [
@@ -209,17 +210,14 @@ fn rules_table(summary: &Summary, rules: &[Compared]) -> String {
         ]);
     }
     let place = match coupling(rules) {
-        Some(coupling) if averages(summary) => format!(
-            "rules by name at the {}, that of its heaviest linear candidate",
-            words::coupling(coupling)
-        ),
+        Some(_) if averages(summary) => "rules by name at couplings of their own".to_owned(),
         Some(coupling) => format!("rules by name at the {}", words::coupling(coupling)),
         None => "at no coupling".to_owned(),
     };
     let (what, rate) = match summary.forecast.alarm {
         Some(_) => (
             "share missed at the rate that is held",
-            " The others hold no false-alarm rate: they make the fewest mistakes they can.",
+            " All hold the rate.",
         ),
         None => ("error", ""),
     };

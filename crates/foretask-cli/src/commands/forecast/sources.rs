@@ -53,7 +53,8 @@ fn table(summary: &Summary, sources: &[SourceValue]) -> String {
     let mut table = Table::new(&aligns);
     let interval = words::interval_name();
     let what = format!("expected {}", summary.aim_name());
-    table.row(["left out", &what, &interval, "points", &interval, "verdict"]);
+    let surer = words::CLAIM_INTERVAL;
+    table.row(["left out", &what, &interval, "points", surer, "verdict"]);
     // Nothing is rehearsed without sources.
     let (with, ends) = summary.aim_by_samples();
     table.row([
