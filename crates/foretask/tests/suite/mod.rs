@@ -32,6 +32,7 @@ mod real_data;
 mod recipe;
 mod rule_simulation;
 mod simulation;
+mod statements;
 mod statistics;
 mod theory_invariants;
 mod views;

@@ -1,0 +1,216 @@
+//! Statements that people act on: rehearsals, what sources are worth, how many labels are needed.
+
+use foretask::{
+    FalseAlarm, Labels, Paired, Rehearsal, Settings, SourceValue, Study, Tail, Unrehearsed, Verdict,
+};
+
+use super::common::drawn::{Data, along, settings};
+
+/// Forecasts are sums of a few hundred numbers below one; rows in another order add up in another order.
+const ROUNDING: f64 = 1e-9;
+
+/// Three sources and a target with so many samples in each of two classes.
+fn four_tasks(each: usize, seed: u64) -> Data {
+    let mean = along(1.5);
+    let many = [40, 40];
+    let few = [each, each];
+    Data::new(
+        12,
+        &[
+            ("a", &many, &mean),
+            ("b", &many, &mean),
+            ("c", &many, &mean),
+            ("target", &few, &mean),
+        ],
+        seed,
+    )
+}
+
+/// Rows in reverse, and sources with other names, whose order is the reverse, too.
+fn renamed(data: &Data) -> Data {
+    let p = data.features;
+    let name = |task: &String| -> String {
+        match task.as_str() {
+            "a" => "z".into(),
+            "b" => "y".into(),
+            "c" => "x".into(),
+            other => other.into(),
+        }
+    };
+    Data {
+        values: data.values.chunks(p).rev().flatten().copied().collect(),
+        features: p,
+        task: data.task.iter().rev().map(&name).collect(),
+        class: data.class.iter().rev().cloned().collect(),
+    }
+}
+
+#[test]
+fn neither_names_nor_the_order_of_rows_matter() {
+    for seed in 0..3 {
+        let data = four_tasks(8, seed);
+        let other = renamed(&data);
+        let (tasks, others) = (data.tasks(), other.tasks());
+        let study = Study::new(&tasks, &settings(Labels::Classical)).unwrap();
+        let again = Study::new(&others, &settings(Labels::Classical)).unwrap();
+        let (told, retold) = (study.forecast().error, again.forecast().error);
+        assert!((told - retold).abs() < ROUNDING, "{told} {retold}");
+        let values = study.source_values(&|_| {}).unwrap();
+        let reversed = again.source_values(&|_| {}).unwrap();
+        let found = |name: Option<&str>| -> &SourceValue {
+            let own = reversed.iter().find(|value| value.task.as_deref() == name);
+            own.unwrap()
+        };
+        for value in &values {
+            let name = value.task.as_deref().map(|task| match task {
+                "a" => "z",
+                "b" => "y",
+                _ => "x",
+            });
+            let same = found(name);
+            assert_eq!(value.paired.verdict, same.paired.verdict);
+            assert!((value.paired.difference - same.paired.difference).abs() < ROUNDING);
+        }
+    }
+}
+
+/// Sixty samples; so many of them are decided wrongly without something, and with it.
+fn paired(without: usize, with: usize) -> Paired {
+    let losses =
+        |wrong: usize| -> Vec<f64> { (0..60).map(|l| f64::from(u8::from(l < wrong))).collect() };
+    Paired::new(&losses(without), &losses(with))
+}
+
+#[test]
+fn words_follow_the_interval_of_the_difference() {
+    let helps = paired(12, 0);
+    assert_eq!(helps.verdict, Verdict::Helps);
+    assert!((helps.difference - 0.2).abs() < ROUNDING);
+    // Twice the standard error of a share of .2, wider by what neighbours have in common.
+    let expected = 2.001 * (1.25 * 0.2 * 0.8 / 59.0_f64).sqrt();
+    assert!((helps.interval[1] - helps.interval[0] - 2.0 * expected).abs() < 1e-4);
+    let harms = paired(0, 12);
+    assert_eq!(harms.verdict, Verdict::Harms);
+    assert!((harms.interval[0] + helps.interval[1]).abs() < ROUNDING);
+    assert_eq!(paired(2, 0).verdict, Verdict::Unknown);
+    // No sample differs: that is not certainty.
+    let same = paired(5, 5);
+    assert_eq!(same.verdict, Verdict::Unknown);
+    assert!(same.interval[1] > 0.03 && same.interval[0] < -0.03);
+}
+
+#[test]
+fn rehearsals_count_as_ten_samples_and_are_skipped_for_a_reason() {
+    let data = four_tasks(6, 1);
+    let tasks = data.tasks();
+    let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    let forecast = study.forecast();
+    let Rehearsal::Done {
+        error,
+        sources,
+        own_error,
+        ..
+    } = &forecast.rehearsal
+    else {
+        panic!("{:?}", forecast.rehearsal);
+    };
+    assert_eq!(sources.len(), 3);
+    let mean = sources.iter().map(|source| source.error).sum::<f64>() / 3.0;
+    assert!((mean - error).abs() < ROUNDING);
+    let own = 12.0 / 1.25;
+    let joined = (own * own_error + 10.0 * error) / (own + 10.0);
+    assert!((forecast.error - joined).abs() < ROUNDING);
+    let without = |settings: &Settings, tasks: &foretask::Tasks<'_>| {
+        let study = Study::new(tasks, settings).unwrap();
+        match study.forecast().rehearsal {
+            Rehearsal::Skipped(why) => (why, study.forecast().error),
+            Rehearsal::Done { .. } => panic!("rehearsed"),
+        }
+    };
+    let off = Settings {
+        rehearse: false,
+        ..settings(Labels::Auto)
+    };
+    let (why, alone) = without(&off, &tasks);
+    assert_eq!(why, Unrehearsed::SwitchedOff);
+    assert!((alone - own_error).abs() < ROUNDING);
+    let named = without(&settings(Labels::Classical), &tasks).0;
+    assert_eq!(named, Unrehearsed::ByName);
+    let many = four_tasks(61, 1);
+    let why = without(&settings(Labels::Auto), &many.tasks()).0;
+    assert_eq!(why, Unrehearsed::ManyLabels);
+    let mean = along(1.5);
+    let one = Data::new(
+        12,
+        &[("a", &[40, 40], &mean), ("target", &[6, 6], &mean)],
+        1,
+    );
+    let why = without(&settings(Labels::Auto), &one.tasks()).0;
+    assert_eq!(why, Unrehearsed::FewSources);
+}
+
+#[test]
+fn one_label_tells_nothing_unless_sources_are_rehearsed() {
+    let data = four_tasks(1, 2);
+    let tasks = data.tasks();
+    let rehearsed = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    assert!(rehearsed.forecast().told);
+    let Rehearsal::Done { error, .. } = &rehearsed.forecast().rehearsal else {
+        panic!("not rehearsed");
+    };
+    assert!((rehearsed.forecast().error - error).abs() < ROUNDING);
+    let off = Settings {
+        rehearse: false,
+        ..settings(Labels::Auto)
+    };
+    let study = Study::new(&tasks, &off).unwrap();
+    assert!(!study.forecast().told);
+    assert_eq!(study.forecast().interval, [0.0, 1.0]);
+    assert!((study.forecast().error - 0.5).abs() < ROUNDING);
+    study.model().unwrap();
+}
+
+#[test]
+fn labels_needed_are_the_inverse_of_the_curve() {
+    let data = four_tasks(10, 5);
+    let tasks = data.tasks();
+    for alarm in [false, true] {
+        let settings = Settings {
+            false_alarm: alarm.then(|| FalseAlarm {
+                null: "c0".into(),
+                rate: 0.2,
+                tail: Tail::Auto,
+            }),
+            ..settings(Labels::Auto)
+        };
+        let study = Study::new(&tasks, &settings).unwrap();
+        let curve = study.learning_curve(&[0, 10, 40]).unwrap();
+        assert!(curve.windows(2).all(|pair| pair[1].error < pair[0].error));
+        let errors: Vec<f64> = curve.iter().map(|point| point.error).collect();
+        for (needed, point) in study.labels_needed(&errors).unwrap().iter().zip(&curve) {
+            let added = needed.added.unwrap();
+            // Whole labels: the error is reached by the number asked for, and not by one fewer.
+            assert!(added.abs_diff(point.added) <= 1, "{needed:?} {point:?}");
+        }
+        let never = study.labels_needed(&[1e-12]).unwrap();
+        assert_eq!(never[0].added, None);
+    }
+}
+
+#[test]
+fn a_budget_goes_to_the_classes_that_have_least() {
+    let mean = along(1.5);
+    let data = Data::new(
+        12,
+        &[("a", &[40, 40, 40], &mean), ("target", &[4, 9, 20], &mean)],
+        6,
+    );
+    let tasks = data.tasks();
+    let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    let budget = study.budget(9).unwrap().unwrap();
+    assert_eq!(budget.added, [7, 2, 0]);
+    assert!(budget.error <= budget.as_they_come);
+    assert!(budget.error < study.forecast().error);
+    let none = study.budget(0).unwrap().unwrap();
+    assert!((none.error - study.forecast().error).abs() < ROUNDING);
+}
