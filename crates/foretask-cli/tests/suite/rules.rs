@@ -260,7 +260,7 @@ fn compare_lists_every_rule_and_every_theory() {
             let said = folder.stdout(&arguments);
             for part in [
                 "What each rule is expected to do",
-                "coupling lambda",
+                "rules by name at",
                 "this forecast",
                 "naive-one-vs-all",
                 "What each theory would foretell",
