@@ -68,34 +68,11 @@ pub(super) struct Whole<'w> {
 impl Target<'_, '_> {
     /// Class scores by the weighted candidates that qualify, made again without each fold.
     pub(super) fn held_out(&self, fits: &Fits<'_>, qualifies: &dyn Fn(&Entry) -> bool) -> HeldOut {
-        let tournament = &fits.tournament;
-        let Some(nested) = self.nested(fits) else {
-            let folds = self.plain_folds(fits);
-            return HeldOut {
-                repeats: vec![Partition {
-                    scores: self.with_shares(tournament.cross_fitted(&folds, qualifies)),
-                    folds: folds
-                        .into_iter()
-                        .map(|fold| fold.held_out.clone())
-                        .collect(),
-                }],
-                half: None,
-                kept: 1.0,
-            };
-        };
-        let partition = |split: &Split| Partition {
-            scores: self.with_shares(split.scores(qualifies)),
-            folds: split
-                .parts
-                .iter()
-                .map(|part| part.held_out.clone())
-                .collect(),
-        };
-        HeldOut {
-            repeats: nested.repeats.iter().map(partition).collect(),
-            half: Some(partition(&nested.half)),
-            kept: self.kept(tournament),
-        }
+        self.without_folds(
+            fits,
+            &|folds| fits.tournament.cross_fitted(folds, qualifies),
+            &|split| split.scores(qualifies),
+        )
     }
 
     /// Class scores by one candidate, chosen again without each fold; `best` is that of all samples.
@@ -105,12 +82,25 @@ impl Target<'_, '_> {
         best: usize,
         choose: &dyn Fn(&Tournament) -> Option<usize>,
     ) -> HeldOut {
-        let tournament = &fits.tournament;
+        self.without_folds(
+            fits,
+            &|_| fits.tournament.entries[best].candidate.scores.clone(),
+            &|split| split.scores_by(choose),
+        )
+    }
+
+    /// Class scores, from those less ȳ: by leave-one-out where the hat matrices are not known, or of each partition.
+    fn without_folds(
+        &self,
+        fits: &Fits<'_>,
+        plain: &dyn Fn(&Folds) -> Mat<f64>,
+        of_split: &dyn Fn(&Split) -> Mat<f64>,
+    ) -> HeldOut {
         let Some(nested) = self.nested(fits) else {
             let folds = self.plain_folds(fits);
             return HeldOut {
                 repeats: vec![Partition {
-                    scores: self.with_shares(tournament.entries[best].candidate.scores.clone()),
+                    scores: self.with_shares(plain(&folds)),
                     folds: folds
                         .into_iter()
                         .map(|fold| fold.held_out.clone())
@@ -121,7 +111,7 @@ impl Target<'_, '_> {
             };
         };
         let partition = |split: &Split| Partition {
-            scores: self.with_shares(split.scores_by(choose)),
+            scores: self.with_shares(of_split(split)),
             folds: split
                 .parts
                 .iter()
@@ -131,7 +121,7 @@ impl Target<'_, '_> {
         HeldOut {
             repeats: nested.repeats.iter().map(partition).collect(),
             half: Some(partition(&nested.half)),
-            kept: self.kept(tournament),
+            kept: self.kept(&fits.tournament),
         }
     }
 
@@ -185,7 +175,10 @@ impl Target<'_, '_> {
         let of_split = |split: &Split| -> Result<Vec<Lesson>> {
             let mut lessons = Vec::with_capacity(split.parts.len());
             for part in &split.parts {
-                let entry = &part.tournament.entries[choose(&part.tournament)];
+                let entry = part.tournament.entries.get(choose(&part.tournament));
+                let Some(entry) = entry else {
+                    continue;
+                };
                 let (held_out, others) = (&part.held_out, &part.others);
                 let left = tournament.without(entry.fitted, held_out, others, &part.cells);
                 let Some(mut left) = left else {

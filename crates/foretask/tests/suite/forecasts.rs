@@ -76,7 +76,7 @@ fn isotropic_forecasts_are_true_on_isotropic_data() {
 }
 
 /// How far the factor of a learning curve is off, at most; measured, see the test.
-const KNOWN_OPTIMISM: f64 = 0.22;
+const KNOWN_OPTIMISM: f64 = 0.15;
 
 #[test]
 fn learning_curves_fall_and_are_no_more_optimistic_than_known() {
@@ -110,7 +110,8 @@ fn learning_curves_fall_and_are_no_more_optimistic_than_known() {
         "15 labels: forecast {forecast:.4} measured {now:.4}; 60 labels: foretold {foretold:.4} measured {reached:.4}"
     );
     // The curve is a relative statement: by what factor the error falls. It is known to promise too much
-    // here (0.67 where 0.87 is true: with fewer labels the default pools, and pooled rules gain less); the bound keeps it from getting worse and does not show accuracy.
+    // here (0.75 where 0.87 is true: with one source nothing is rehearsed, and the prior of the exponent does the
+    // work); the bound keeps it from getting worse. How it does elsewhere: `docs/4-when-to-trust-a-forecast.md#what-was-measured`.
     // The stronger claim, the error reached to within half of the gain, does not hold on these data.
     let (told, true_factor) = (foretold / forecast, reached / now);
     assert!(

@@ -46,7 +46,7 @@ fn renamed(data: &Data) -> Data {
 }
 
 #[test]
-fn neither_names_nor_the_order_of_rows_matter() {
+fn neither_names_of_tasks_nor_the_order_of_rows_matter() {
     for seed in 0..3 {
         let data = four_tasks(8, seed);
         let other = renamed(&data);
