@@ -20,6 +20,16 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// A column of a table cannot become features.
+    #[error("column '{column}'{}: {why}", row.map_or(String::new(), |row| format!(", row {row}")))]
+    Column {
+        /// The column.
+        column: String,
+        /// Row, counted from 1, if it is one.
+        row: Option<usize>,
+        /// What is wrong with it.
+        why: String,
+    },
     /// There is nothing to learn from.
     #[error(
         "the data have {rows} rows and {features} features; at least two rows and one feature are needed"

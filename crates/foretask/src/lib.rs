@@ -133,6 +133,12 @@
 //!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
 //!     bytes.rs            as bytes
+//!   prepare/
+//!     naming.rs           names that are stored as numbers
+//!     column.rs           a table whose columns are not features yet
+//!     mod.rs              how columns become features
+//!     learn.rs            what training rows say about them
+//!     apply.rs            columns to features
 //!   mod.rs
 //! views/
 //!   kernel.rs             a Gaussian kernel as features
@@ -285,6 +291,7 @@ pub mod theory;
 mod views;
 mod words;
 
+pub use data::prepare;
 pub use data::{Cells, Coupling, Element, Rows, Statistics, Task, Tasks};
 pub use decision::{Decision, Discriminant, Form, Quadratic, Ties};
 pub use error::{Error, Result};

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use foretask::prepare::{MAX_LEVELS, Wishes};
 
-use crate::read::Columns;
+use crate::read::{Columns, Format, Keep, Written};
 pub use choices::Choices;
 
 const EXAMPLES: &str = "\
@@ -201,7 +202,7 @@ pub struct Fit {
 pub struct Predict {
     /// A model that `foretask fit` saved
     pub model: PathBuf,
-    /// The rows: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    /// The rows: files of any format that `foretask fit` reads, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The feature array of an .npz file [default: X]
@@ -213,6 +214,17 @@ pub struct Predict {
     /// Add the probability of each class
     #[arg(long)]
     pub probabilities: bool,
+    /// Copy these columns of the input to the output, such as an identifier
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub keep: Vec<String>,
+    /// Copy all columns of the input to the output
+    #[arg(long, conflicts_with = "keep")]
+    pub append: bool,
+    /// Print JSON, an object a row, instead of CSV
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub written: Files,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -223,13 +235,13 @@ pub struct Predict {
 pub struct Evaluate {
     /// A model that `foretask fit` saved
     pub model: PathBuf,
-    /// Labelled rows: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    /// Labelled rows: files of any format that `foretask fit` reads, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// The column of class names [default: label, y, class or target]
+    /// The column of class names [default: as in training, or label, y, class or target]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub label: Option<String>,
-    /// The column of task names, if there is one [default: task or domain]
+    /// The column of task names, if there is one [default: as in training, or task or domain]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub task: Option<String>,
     /// The feature array of an .npz file [default: X]
@@ -241,6 +253,8 @@ pub struct Evaluate {
     /// Draw the predicted score densities over the histogram of the measured scores
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub written: Files,
     #[command(flatten)]
     pub report: Report,
 }
@@ -278,10 +292,32 @@ pub struct Man {
     pub command: Option<String>,
 }
 
+/// How the files are written.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// What the files hold [default: told by their names]
+    #[arg(long, value_name = "FORMAT", help_heading = "Data")]
+    pub format: Option<Format>,
+    /// What separates the cells of text: one character, or 'tab' [default: told by the first lines]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = "Data")]
+    pub delimiter: Option<u8>,
+}
+
+impl Files {
+    /// For the reader.
+    pub fn written(&self) -> Written {
+        Written {
+            format: self.format,
+            delimiter: self.delimiter,
+        }
+    }
+}
+
 /// Tables to learn from.
 #[derive(Debug, Args)]
 pub struct Data {
-    /// Tables: .csv, .tsv, .parquet or .npz files, or - for CSV on standard input
+    /// Tables: CSV (any separator), Parquet, Arrow, JSON lines, .npz or svmlight, also .gz and .zst, folders of
+    /// parts, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The column of class names [default: label, y, class or target]
@@ -298,6 +334,49 @@ pub struct Data {
         help_heading = "Data"
     )]
     pub features: Option<Vec<String>>,
+    /// Columns that are not features
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
+    pub ignore: Vec<String>,
+    /// Columns in which everything must be a number
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
+    pub numeric: Vec<String>,
+    /// Columns whose numbers are names, such as codes
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "Data"
+    )]
+    pub categorical: Vec<String>,
+    /// Different texts of a column that may become features
+    #[arg(long, value_name = "N", default_value_t = MAX_LEVELS, help_heading = "Data")]
+    pub max_levels: usize,
+    /// What to do about missing values: fill them with the task's median, drop their rows, or refuse them
+    #[arg(long, value_name = "WHAT", default_value = "impute", help_heading = "Data")]
+    pub missing: Missing,
+    #[command(flatten)]
+    pub written: Files,
+}
+
+/// What to do about missing values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Missing {
+    /// Fill them with the median of the row's task
+    Impute,
+    /// Drop the rows that have any
+    Drop,
+    /// Stop
+    Refuse,
 }
 
 impl Data {
@@ -307,6 +386,20 @@ impl Data {
             label: self.label.clone(),
             task: self.task.clone(),
             features: self.features.clone(),
+            ignore: self.ignore.clone(),
+            numeric: self.numeric.clone(),
+            categorical: self.categorical.clone(),
+            keep: Keep::default(),
+        }
+    }
+
+    /// What is wanted of the columns.
+    pub fn wishes(&self) -> Wishes {
+        let chosen = self.features.iter().flatten().chain(&self.numeric);
+        Wishes {
+            max_levels: self.max_levels,
+            chosen: chosen.cloned().collect(),
+            categorical: self.categorical.clone(),
         }
     }
 }
@@ -316,6 +409,10 @@ impl Predict {
     pub fn columns(&self) -> Columns {
         Columns {
             features: self.features.clone().map(|array| vec![array]),
+            keep: match self.append {
+                true => Keep::All,
+                false => Keep::Named(self.keep.clone()),
+            },
             ..Columns::default()
         }
     }
@@ -328,6 +425,7 @@ impl Evaluate {
             label: self.label.clone(),
             task: self.task.clone(),
             features: self.features.clone().map(|array| vec![array]),
+            ..Columns::default()
         }
     }
 }
@@ -341,6 +439,14 @@ pub struct Report {
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && *byte != b'"' => Ok(*byte),
+        b"tab" | b"\\t" => Ok(b'\t'),
+        _ => Err("write one character, such as ';', or 'tab'".into()),
+    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -15,9 +15,10 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     let settings = arguments.choices.settings()?;
     output::check(&arguments.output, &arguments.data.files)?;
     let table = load::training_table(&arguments.data)?;
+    load::tell(&table);
     let tasks = load::tasks(&table)?;
     let study = load::study(&tasks, &settings)?;
-    let model = study.model()?.with_feature_names(table.features.clone())?;
+    let model = table.taught(study.model()?)?;
     output::file(&arguments.output, &model.to_bytes()?)?;
 
     let summary = Summary::of_model(&model);

@@ -1,24 +1,193 @@
 //! What several commands begin with: a table, its study, a model.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use foretask::prepare::{Encoding, Frame, Preparation, Prepared, WhyLeftOut};
 use foretask::{Model, Settings, Study, Tasks};
 
-use crate::arguments::Data;
+use crate::arguments::{Data, Missing};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::read::{self, Purpose, Table};
+use crate::read::{self, Names, Purpose, ReadError, Table};
+use crate::show::words;
+
+/// A table to learn from, as features.
+pub struct Training {
+    /// How its columns became features.
+    pub preparation: Preparation,
+    /// The features.
+    pub prepared: Prepared,
+    /// The task of each row.
+    pub tasks: Vec<String>,
+    /// The class of each row.
+    pub labels: Vec<String>,
+    /// Rows without a label, which were left out.
+    pub unlabelled: usize,
+    /// Rows with a missing value, which were left out.
+    pub dropped: usize,
+}
+
+impl Training {
+    /// The model with the way its features come from columns.
+    pub fn taught(&self, model: Model) -> Result<Model, Failure> {
+        let target = task_codes(&self.tasks).1.into_iter();
+        let place = target.enumerate().find(|(_, task)| task == model.target());
+        let preparation = self.preparation.clone();
+        let preparation = preparation.of_task(place.map_or(0, |(place, _)| place));
+        Ok(model.with_preparation(preparation)?)
+    }
+}
 
 /// Reads a table to learn from.
-pub fn training_table(data: &Data) -> Result<Table, Failure> {
-    Ok(read::read(&data.files, &data.columns(), Purpose::Train)?)
+pub fn training_table(data: &Data) -> Result<Training, Failure> {
+    let written = data.written.written();
+    let table = read::read(&data.files, written, &data.columns(), Purpose::Train)?;
+    prepare(table, data)
+}
+
+/// Learns how the columns of a table become features, and makes them features.
+pub fn prepare(mut table: Table, data: &Data) -> Result<Training, Failure> {
+    let mut preparation = learn(&table, data)?;
+    let mut dropped = 0;
+    if data.missing != Missing::Impute && !table.array {
+        let gaps = gaps(&table.frame, &preparation);
+        let first = gaps.iter().find(|(_, rows)| !rows.is_empty());
+        if let (Some((column, rows)), Missing::Refuse) = (first, data.missing) {
+            return Err(Failure::Read(ReadError::Gaps {
+                column: column.clone(),
+                count: rows.len(),
+            }));
+        }
+        let mut whole = vec![true; table.rows()];
+        for row in gaps.values().flatten() {
+            whole[*row] = false;
+        }
+        dropped = whole.iter().filter(|&&whole| !whole).count();
+        if dropped == table.rows() {
+            return Err(Failure::Read(ReadError::NoWholeRow));
+        }
+        if dropped > 0 {
+            table.retain(&whole);
+            preparation = learn(&table, data)?;
+        }
+    }
+    if preparation.columns.is_empty() {
+        return Err(Failure::Read(ReadError::NothingToLearnFrom));
+    }
+    let tasks = table.tasks.unwrap_or_default();
+    let (codes, _) = task_codes(&tasks);
+    let frame = preparation.select(table.frame)?;
+    let prepared = preparation.apply(frame, Some(&codes))?;
+    Ok(Training {
+        preparation,
+        prepared,
+        tasks,
+        labels: table.labels.unwrap_or_default(),
+        unlabelled: table.unlabelled,
+        dropped,
+    })
+}
+
+/// What becomes of the columns of a table.
+pub fn learn(table: &Table, data: &Data) -> Result<Preparation, Failure> {
+    let mut preparation = if table.array {
+        Preparation::plain(table.frame.names())
+    } else {
+        let (codes, names) = task_codes(table.tasks.as_deref().unwrap_or_default());
+        Preparation::learn(&table.frame, &codes, names.len(), &data.wishes())?
+    };
+    preparation.label = table.label.clone();
+    preparation.task = table.task.clone();
+    Ok(preparation)
+}
+
+/// The rows with a missing value of each column that becomes a feature.
+fn gaps(frame: &Frame, preparation: &Preparation) -> BTreeMap<String, Vec<usize>> {
+    let used = |name: &&String| preparation.columns.iter().any(|column| column.name == **name);
+    let columns = frame.names().iter().zip(frame.columns());
+    columns
+        .filter(|(name, _)| used(name))
+        .map(|(name, column)| (name.clone(), column.gaps()))
+        .collect()
+}
+
+/// The tasks in alphabetical order, and which of them each row is of.
+fn task_codes(tasks: &[String]) -> (Vec<usize>, Vec<String>) {
+    let mut names = tasks.to_vec();
+    names.sort();
+    names.dedup();
+    let places: BTreeMap<&str, usize> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| (name.as_str(), place))
+        .collect();
+    let code = |task: &String| places.get(task.as_str()).copied().unwrap_or(0);
+    (tasks.iter().map(code).collect(), names)
+}
+
+/// Says on standard error what was done to a table to learn from, where it is not simply its numbers.
+pub fn tell(table: &Training) {
+    let Training {
+        preparation,
+        unlabelled,
+        dropped,
+        prepared,
+        ..
+    } = table;
+    let rows = |count: usize, what: &str| match count {
+        0 => None,
+        _ => Some(format!("{} {what}", words::count(count, "row"))),
+    };
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(rows(*unlabelled, "without a label left out"));
+    lines.extend(rows(*dropped, "with a missing value left out"));
+    lines.extend(rows(prepared.filled, "with a missing value, filled with the median of the task"));
+    let names = |wanted: &dyn Fn(&Encoding) -> bool| {
+        let columns = preparation.columns.iter();
+        let names = columns.filter(|column| wanted(&column.encoding));
+        Names(names.map(|column| column.name.clone()).collect())
+    };
+    let texts = names(&|encoding| matches!(encoding, Encoding::Levels(_)));
+    if !texts.0.is_empty() {
+        lines.push(format!("text, one feature per value: {texts}"));
+    }
+    let mut reasons: Vec<WhyLeftOut> = Vec::new();
+    for column in &preparation.left_out {
+        if !reasons.contains(&column.why) {
+            reasons.push(column.why);
+        }
+    }
+    for why in reasons {
+        let columns = preparation.left_out.iter().filter(|column| column.why == why);
+        let names = Names(columns.map(|column| column.name.clone()).collect());
+        lines.push(format!("left out: {names} ({why})"));
+    }
+    for line in lines {
+        eprintln!("{}", words::printable(&line));
+    }
+}
+
+/// Says on standard error what was done to rows that a model is used on.
+pub fn tell_applied(prepared: &Prepared, unlabelled: usize) {
+    let mut parts = vec![words::count(prepared.rows, "row")];
+    if unlabelled > 0 {
+        parts.push(format!("{unlabelled} without a label left out"));
+    }
+    if prepared.filled > 0 {
+        parts.push(format!("{} with a missing value, filled in", prepared.filled));
+    }
+    for (column, count) in &prepared.unknown {
+        parts.push(format!("{count} with a text in '{column}' that training never saw"));
+    }
+    if parts.len() > 1 {
+        eprintln!("{}", words::printable(&parts.join(", ")));
+    }
 }
 
 /// Groups a table by task and class.
-pub fn tasks(table: &Table) -> Result<Tasks<'_>, Failure> {
-    let task = table.tasks.as_deref().unwrap_or_default();
-    let class = table.labels.as_deref().unwrap_or_default();
-    Ok(Tasks::new(table.view()?, task, class)?)
+pub fn tasks(table: &Training) -> Result<Tasks<'_>, Failure> {
+    Ok(Tasks::new(table.prepared.view()?, &table.tasks, &table.labels)?)
 }
 
 /// Studies tasks, with a progress bar.
@@ -43,10 +212,15 @@ pub fn model(path: &Path) -> Result<Model, Failure> {
     })
 }
 
-/// The features that a model expects: their names, or as in an `.npz` file where it has none.
-pub fn feature_names(model: &Model) -> Vec<String> {
-    match model.feature_names() {
-        Some(names) => names.to_vec(),
-        None => (0..model.features()).map(|i| format!("f{i}")).collect(),
+/// How the features of a model come from columns: as it says, or one by one by their names, or as in an `.npz` file
+/// where it has none.
+pub fn preparation(model: &Model) -> Preparation {
+    match (model.preparation(), model.feature_names()) {
+        (Some(preparation), _) => preparation.clone(),
+        (None, Some(names)) => Preparation::plain(names),
+        (None, None) => {
+            let names: Vec<String> = (0..model.features()).map(|i| format!("f{i}")).collect();
+            Preparation::plain(&names)
+        }
     }
 }

@@ -1,90 +1,133 @@
-//! CSV and TSV with a header line.
+//! Delimited text with a header line.
 //!
-//! Cells are parsed from the bytes of one reused record into the growing row-major values, so
-//! memory is the table and one line. Blank lines are skipped and do not count as rows.
+//! Cells are parsed from the bytes of one reused record into the growing columns, so memory is the table and one
+//! line. Blank lines are skipped and do not count as rows.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use ::csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
-use super::category;
-use super::error::{Place, ReadError, quoted};
-use super::roles::Request;
-use super::table::{Table, Values};
+use super::builder::{self, Builder};
+use super::error::{Place, ReadError};
+use super::roles::{Request, Roles};
+use super::table::{Kept, Table};
 
-/// What people and programs write for a value that is not known.
-const MISSING: [&str; 6] = ["", "na", "n/a", "null", "none", "?"];
+/// The separators that are looked for, best first.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// Reads a delimited table.
-pub fn read(source: impl Read, delimiter: u8, request: &Request) -> Result<Table, ReadError> {
+/// Lines that the separator is told from.
+const LINES: usize = 20;
+
+/// Reads a delimited table; the separator is looked for unless it is given.
+pub fn read(
+    mut source: impl BufRead,
+    delimiter: Option<u8>,
+    request: &Request,
+) -> Result<Table, ReadError> {
+    let unreadable_source = |error: std::io::Error| ReadError::Unreadable {
+        file: request.file.to_owned(),
+        reason: error.to_string(),
+    };
+    let delimiter = match delimiter {
+        Some(delimiter) => delimiter,
+        None => separator(source.fill_buf().map_err(unreadable_source)?),
+    };
+    read_separated(source, delimiter, request)
+}
+
+fn read_separated(
+    source: impl Read,
+    delimiter: u8,
+    request: &Request,
+) -> Result<Table, ReadError> {
     // Flexible, because our own check of the row length can name the row.
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .flexible(true)
+        .has_headers(false)
         .from_reader(source);
-    let header = names(
-        reader
-            .byte_headers()
-            .map_err(|error| unreadable(request, &error))?,
-        request,
-    )?;
-    refuse_other_separator(&header, delimiter, request)?;
-    let roles = request.assign(&header)?;
-
-    let cells = Cells {
-        request,
-        header: &header,
-    };
-    let mut values = Vec::new();
-    let mut labels = roles.label.map(|_| Vec::new());
-    let mut tasks = roles.task.map(|_| Vec::new());
     let mut record = ByteRecord::new();
+    let mut next = |record: &mut ByteRecord| {
+        reader
+            .read_byte_record(record)
+            .map_err(|error| unreadable(request, &error))
+    };
+    if !next(&mut record)? {
+        return Err(ReadError::NoRows {
+            file: request.file.to_owned(),
+        });
+    }
+    let mut header = names(&record, request)?;
+    let mut more = next(&mut record)?;
+    // R writes no name above the names of its rows.
+    if more && record.len() == header.len() + 1 {
+        header.insert(0, String::new());
+    }
+    let roles = request.assign(&header)?;
+    let mut columns = Growing::new(&header, &roles, delimiter != b',', request);
     let mut row = 0;
-    while reader
-        .read_byte_record(&mut record)
-        .map_err(|error| unreadable(request, &error))?
-    {
+    while more {
         row += 1;
         if record.len() != header.len() {
-            let file = request.file.to_owned();
             return Err(ReadError::Ragged {
-                file,
+                file: request.file.to_owned(),
                 row,
                 expected: header.len(),
                 got: record.len(),
             });
         }
-        for &column in &roles.features {
-            values.push(cells.number(&record[column], row, column)?);
+        columns.push(&record, row)?;
+        more = next(&mut record)?;
+    }
+    columns.finish()
+}
+
+/// The separator that splits most of the first lines alike.
+fn separator(start: &[u8]) -> u8 {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let fields = |separator: u8| -> (usize, usize) {
+        let mut reader = ReaderBuilder::new()
+            .delimiter(separator)
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(start);
+        let lengths: Vec<usize> = reader
+            .byte_records()
+            .take(LINES)
+            .filter_map(Result::ok)
+            .map(|record| record.len())
+            .collect();
+        // The last line may be cut.
+        let whole = match lengths.len() {
+            0..=2 => &lengths[..],
+            lines => &lengths[..lines - 1],
+        };
+        let first = whole.first().copied().unwrap_or(0);
+        let alike = whole[whole.len().min(1)..]
+            .iter()
+            .filter(|&&length| length == first || length == first + 1)
+            .count();
+        match first {
+            0 | 1 => (0, first),
+            _ => (1 + alike, first),
         }
-        if let (Some(column), Some(labels)) = (roles.label, &mut labels) {
-            labels.push(cells.category(&record[column], row, column, "label")?);
-        }
-        if let (Some(column), Some(tasks)) = (roles.task, &mut tasks) {
-            tasks.push(cells.category(&record[column], row, column, "task")?);
+    };
+    let mut best = (SEPARATORS[0], fields(SEPARATORS[0]));
+    for &separator in &SEPARATORS[1..] {
+        let found = fields(separator);
+        if found > best.1 {
+            best = (separator, found);
         }
     }
-    let features = roles
-        .features
-        .iter()
-        .map(|&column| header[column].clone())
-        .collect();
-    Ok(Table {
-        features,
-        values: Values::F64(values),
-        labels,
-        tasks,
-        rows: row,
-    })
+    best.0
 }
 
 fn names(header: &ByteRecord, request: &Request) -> Result<Vec<String>, ReadError> {
-    if header.is_empty() {
-        return Err(ReadError::NoRows {
-            file: request.file.to_owned(),
-        });
-    }
-    let name = |bytes: &[u8]| {
+    let name = |(position, bytes): (usize, &[u8])| {
+        let bytes = match position {
+            0 => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
+            _ => bytes,
+        };
         std::str::from_utf8(bytes)
             .map(|name| name.trim().to_owned())
             .map_err(|_| ReadError::Damaged {
@@ -93,33 +136,7 @@ fn names(header: &ByteRecord, request: &Request) -> Result<Vec<String>, ReadErro
                 reason: "the header is not UTF-8 text".to_owned(),
             })
     };
-    header.iter().map(name).collect()
-}
-
-/// Refuses a header that is one column only because its separator is another one.
-fn refuse_other_separator(
-    header: &[String],
-    delimiter: u8,
-    request: &Request,
-) -> Result<(), ReadError> {
-    let [only] = header else { return Ok(()) };
-    let others = [
-        (b';', "semicolons"),
-        (b'\t', "tabs"),
-        (b',', "commas"),
-        (b'|', "bars"),
-    ];
-    let other = others
-        .iter()
-        .find(|(byte, _)| *byte != delimiter && only.as_bytes().contains(byte));
-    match other {
-        None => Ok(()),
-        Some(&(_, separator)) => Err(ReadError::Separator {
-            file: request.file.to_owned(),
-            header: quoted(only),
-            separator,
-        }),
-    }
+    header.iter().enumerate().map(name).collect()
 }
 
 fn unreadable(request: &Request, error: &::csv::Error) -> ReadError {
@@ -134,73 +151,98 @@ fn unreadable(request: &Request, error: &::csv::Error) -> ReadError {
     }
 }
 
-/// Turns the bytes of cells into values, with what an error message needs.
-struct Cells<'a> {
+/// The table as it grows.
+struct Growing<'a> {
     request: &'a Request<'a>,
     header: &'a [String],
+    roles: &'a Roles,
+    features: Vec<Builder>,
+    labels: Vec<String>,
+    tasks: Vec<String>,
+    unlabelled: usize,
+    rows: usize,
+    kept: Vec<Kept>,
 }
 
-impl Cells<'_> {
-    fn number(&self, bytes: &[u8], row: usize, column: usize) -> Result<f64, ReadError> {
-        let parsed = std::str::from_utf8(bytes)
-            .ok()
-            .and_then(|text| text.trim().parse::<f64>().ok());
-        match parsed {
-            Some(value) if value.is_finite() => Ok(value),
-            Some(value) => Err(ReadError::NotFinite {
+impl<'a> Growing<'a> {
+    fn new(
+        header: &'a [String],
+        roles: &'a Roles,
+        decimal_comma: bool,
+        request: &'a Request<'a>,
+    ) -> Self {
+        let feature = |&column: &usize| {
+            let name = &header[column];
+            Builder::new(name, request.expected(name), decimal_comma)
+        };
+        let kept = |&column: &usize| Kept {
+            name: header[column].clone(),
+            cells: Vec::new(),
+        };
+        Self {
+            request,
+            header,
+            roles,
+            features: roles.features.iter().map(feature).collect(),
+            labels: Vec::new(),
+            tasks: Vec::new(),
+            unlabelled: 0,
+            rows: 0,
+            kept: roles.kept.iter().map(kept).collect(),
+        }
+    }
+
+    fn push(&mut self, record: &ByteRecord, row: usize) -> Result<(), ReadError> {
+        if let Some(column) = self.roles.label {
+            match builder::category(self.text(&record[column], row, column)?) {
+                Some(label) => self.labels.push(label),
+                None => {
+                    self.unlabelled += 1;
+                    return Ok(());
+                }
+            }
+        }
+        if let Some(column) = self.roles.task {
+            let task = builder::category(self.text(&record[column], row, column)?);
+            self.tasks.push(task.ok_or_else(|| ReadError::EmptyCategory {
                 place: self.place(row, column),
-                value: value.to_string(),
-            }),
-            None => Err(self.not_a_number(bytes, row, column)),
+                role: "task",
+            })?);
         }
+        for (feature, &column) in self.features.iter_mut().zip(&self.roles.features) {
+            feature.push_bytes(&record[column], self.request.file, row)?;
+        }
+        for (slot, &column) in self.roles.kept.iter().enumerate() {
+            let text = self.text(&record[column], row, column)?.to_owned();
+            self.kept[slot].cells.push(text);
+        }
+        self.rows += 1;
+        Ok(())
     }
 
-    #[cold]
-    fn not_a_number(&self, bytes: &[u8], row: usize, column: usize) -> ReadError {
-        let place = self.place(row, column);
-        let text = String::from_utf8_lossy(bytes);
-        let text = text.trim();
-        if MISSING
-            .iter()
-            .any(|missing| text.eq_ignore_ascii_case(missing))
-        {
-            return ReadError::EmptyCell { place };
+    fn finish(self) -> Result<Table, ReadError> {
+        let named = |column: Option<usize>| column.map(|column| self.header[column].clone());
+        let (label, task) = (named(self.roles.label), named(self.roles.task));
+        let mut columns = Vec::with_capacity(self.features.len());
+        for feature in self.features {
+            columns.push(feature.finish(self.request.file)?);
         }
-        let chosen =
-            self.request.columns.features.is_some() || self.request.model_features().is_some();
-        // Text in the very first row means a column of text, not a slip of the pen.
-        if row == 1 && !chosen {
-            let example = format!("row 1 holds '{}'", quoted(text));
-            return ReadError::NonNumericColumn {
-                file: place.file,
-                column: place.column,
-                example,
-            };
-        }
-        ReadError::NotNumber {
-            place,
-            text: quoted(text),
-        }
+        Ok(Table {
+            frame: self.request.frame(self.header, self.roles, columns, self.rows)?,
+            labels: self.roles.label.map(|_| self.labels),
+            tasks: self.roles.task.map(|_| self.tasks),
+            label,
+            task,
+            unlabelled: self.unlabelled,
+            array: false,
+            kept: self.kept,
+        })
     }
 
-    fn category(
-        &self,
-        bytes: &[u8],
-        row: usize,
-        column: usize,
-        role: &'static str,
-    ) -> Result<String, ReadError> {
-        let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotUtf8 {
+    fn text<'t>(&self, bytes: &'t [u8], row: usize, column: usize) -> Result<&'t str, ReadError> {
+        std::str::from_utf8(bytes).map_err(|_| ReadError::NotUtf8 {
             place: self.place(row, column),
-        })?;
-        let name = category::from_text(text);
-        if name.is_empty() {
-            return Err(ReadError::EmptyCategory {
-                place: self.place(row, column),
-                role,
-            });
-        }
-        Ok(name)
+        })
     }
 
     fn place(&self, row: usize, column: usize) -> Place {

@@ -65,7 +65,7 @@ mod tests {
     fn a_panic_is_an_error_that_names_the_file() {
         let result = guarded("a.parquet", "Parquet", || panic!("level {} is too high", 7));
         let message = result
-            .map(|table| table.rows)
+            .map(|table| table.rows())
             .map_err(|error| error.to_string());
         assert!(
             message.is_err_and(

@@ -70,7 +70,7 @@ pub enum ReadError {
     // Opening a file.
     /// The list of files is empty.
     #[error(
-        "no data file was given: name at least one .csv, .tsv, .parquet or .npz file, or '-' for CSV on standard input"
+        "no data file was given: name at least one, or '-' for standard input"
     )]
     NoFiles,
     /// There is nothing at that path.
@@ -81,7 +81,7 @@ pub enum ReadError {
     Unreadable { file: String, reason: String },
     /// The extension is not one of ours.
     #[error(
-        "{file}: the format is chosen by the extension, and this one is not known; use .csv, .tsv, .parquet, .pq or .npz"
+        "{file}: what it holds cannot be told from its name or its first bytes; known are .csv, .tsv, .txt, .jsonl, .parquet, .feather, .arrow, .npz and .svm, also with .gz or .zst. Say which with --format"
     )]
     UnknownFormat { file: String },
     /// A Parquet file, and a binary without the reader.
@@ -97,25 +97,10 @@ pub enum ReadError {
         format: &'static str,
         reason: String,
     },
-    /// One field per line, with another separator inside it.
-    #[error(
-        "{file}: the header is one column, '{header}', which looks separated by {separator}; foretask reads comma-separated .csv and tab-separated .tsv"
-    )]
-    Separator {
-        file: String,
-        header: String,
-        separator: &'static str,
-    },
-
     // Giving the columns their roles.
     /// Two columns have one name.
     #[error("{file}: two columns are called '{column}'; rename one of them")]
     DuplicateColumn { file: String, column: String },
-    /// A column without a name would become a feature.
-    #[error(
-        "{file}: column {position} has no name; it is often a row index written by pandas or R. Drop it (pandas: index=False), give it a name, or choose the columns with --features"
-    )]
-    NamelessColumn { file: String, position: usize },
     /// A column that the user named is not there.
     #[error("{file}: there is no {role} column '{column}'; it has {available}")]
     NoColumn {
@@ -143,11 +128,12 @@ pub enum ReadError {
     #[error("{file}: no feature column is left beside the label and the task; it has {available}")]
     NoFeatures { file: String, available: Names },
     /// Columns that the model was trained on are not there.
-    #[error("{file}: the model needs {expected} features by name and {} of them are missing: {missing}", missing.0.len())]
+    #[error("{file}: the model needs {expected} columns by name and {} of them are missing: {missing}{nearest}", missing.0.len())]
     MissingFeatures {
         file: String,
         expected: usize,
         missing: Names,
+        nearest: String,
     },
     /// An array has another number of features than the model.
     #[error("{file}: array '{array}' has {got} features, the model was trained on {expected}")]
@@ -202,6 +188,9 @@ pub enum ReadError {
     /// A header and nothing under it.
     #[error("{file}: there is not a single data row")]
     NoRows { file: String },
+    /// Rows, and none with a label.
+    #[error("{file}: none of its {rows} rows has a label")]
+    NoLabels { file: String, rows: usize },
     /// A row with another number of cells than the header.
     #[error(
         "{file}, row {row}: has {got} cells, the header has {expected}; look for a stray separator or an unclosed quote"
@@ -212,11 +201,32 @@ pub enum ReadError {
         expected: usize,
         got: usize,
     },
-    /// A feature without a value.
+    /// Numbers with a few texts among them.
     #[error(
-        "{place}: the value is missing; fill it in or drop the row, foretask does not guess missing values"
+        "{place}: '{text}' is not a number, as {numbers} other cells of the column are; {others} cells are not. Correct them, empty them, leave the column out (--ignore), or take all its cells for names (--categorical)"
     )]
-    EmptyCell { place: Place },
+    MostlyNumbers {
+        place: Place,
+        text: String,
+        numbers: usize,
+        others: usize,
+    },
+    /// A line that is no row.
+    #[error("{file}, line {line}: {why}")]
+    Line {
+        file: String,
+        line: usize,
+        why: String,
+    },
+    /// A feature without a value where the user wants none.
+    #[error("column '{column}' has {count} missing values, and --missing refuse is given")]
+    Gaps { column: String, count: usize },
+    /// Every row has a gap, and the user wants none of those.
+    #[error("every row has a missing value, and --missing drop is given; name the column to blame with --ignore")]
+    NoWholeRow,
+    /// All columns are left out.
+    #[error("no column is left to learn from; `foretask check` says why")]
+    NothingToLearnFrom,
     /// A feature that is text.
     #[error("{place}: '{text}' is not a number")]
     NotNumber { place: Place, text: String },

@@ -9,18 +9,17 @@
 //! An archive may be damaged or hostile: sizes in a header are believed only as far as the bytes
 //! that are stored, and every array is read to its end so that its checksum is verified.
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Seek};
 
+use foretask::prepare::{Column, Frame, number_name, single_name, text_name};
 use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::category;
 use super::error::{Names, Place, ReadError};
 use super::roles::Request;
-use super::table::{Table, Values};
+use super::table::Table;
 
 /// The format's name in messages.
 pub const FORMAT: &str = "NumPy .npz";
@@ -34,15 +33,20 @@ const LABEL_ARRAYS: [&str; 4] = ["y", "label", "class", "target"];
 /// Bytes that are decompressed at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
+/// Bytes that can be read from any place.
+pub trait Stored: Read + Seek {}
+
+impl<T: Read + Seek> Stored for T {}
+
 /// Reads an archive.
-pub fn read(file: File, request: &Request) -> Result<Table, ReadError> {
+pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, ReadError> {
     let mut archive = Archive::open(file, request)?;
     let roles = archive.roles()?;
 
     let array = archive.array(&roles.features)?;
     let (rows, width) = array.rows_and_width()?;
     let (features, slots) = feature_names(width, &roles.features, request)?;
-    let values = array.into_values(width, &slots, &features)?;
+    let columns = array.into_values(width, &slots, &features)?.columns(width);
 
     let labels = match roles.label {
         Some(name) => Some(archive.array(&name)?.into_categories(
@@ -60,13 +64,35 @@ pub fn read(file: File, request: &Request) -> Result<Table, ReadError> {
         ),
         None => None,
     };
+    let frame = Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
     Ok(Table {
-        features,
-        values,
+        frame,
         labels,
         tasks,
-        rows,
+        array: true,
+        ..Table::default()
     })
+}
+
+/// The values of an array, row by row.
+enum Values {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// The columns of an array of some width.
+    fn columns(self, width: usize) -> Vec<Column> {
+        fn every<T: Copy>(values: &[T], start: usize, step: usize) -> Vec<T> {
+            values.iter().skip(start).step_by(step).copied().collect()
+        }
+        (0..width)
+            .map(|column| match &self {
+                Self::F32(values) => Column::Singles(every(values, column, width)),
+                Self::F64(values) => Column::Numbers(every(values, column, width)),
+            })
+            .collect()
+    }
 }
 
 /// The names of the arrays in their roles.
@@ -82,7 +108,8 @@ fn feature_names(
     array: &str,
     request: &Request,
 ) -> Result<(Vec<String>, Vec<usize>), ReadError> {
-    if let Some(model) = request.model_features() {
+    if let Some(model) = request.preparation() {
+        let model: Vec<String> = model.columns.iter().map(|column| column.name.clone()).collect();
         if model.len() != width {
             let (file, array) = (request.file.to_owned(), array.to_owned());
             return Err(ReadError::FeatureCount {
@@ -92,7 +119,7 @@ fn feature_names(
                 got: width,
             });
         }
-        return Ok((model.to_vec(), (0..width).collect()));
+        return Ok((model, (0..width).collect()));
     }
     let names: Vec<String> = (0..width).map(|column| format!("f{column}")).collect();
     let order = request.in_first_order((0..width).collect(), &names)?;
@@ -108,15 +135,15 @@ fn feature_names(
 
 /// An open archive.
 struct Archive<'a> {
-    zip: ZipArchive<BufReader<File>>,
+    zip: ZipArchive<BufReader<Box<dyn Stored>>>,
     names: Vec<String>,
     request: &'a Request<'a>,
 }
 
 impl<'a> Archive<'a> {
-    fn open(file: File, request: &'a Request<'a>) -> Result<Self, ReadError> {
+    fn open(file: impl Stored + 'static, request: &'a Request<'a>) -> Result<Self, ReadError> {
         let zip =
-            ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(request.file, &error))?;
+            ZipArchive::new(BufReader::new(Box::new(file) as Box<dyn Stored>)).map_err(|error| damaged(request.file, &error))?;
         let mut names = Vec::new();
         for name in zip.file_names() {
             let name = name.map_err(|error| damaged(request.file, &error))?;
@@ -217,7 +244,7 @@ impl<'a> Archive<'a> {
 
 /// One array of an archive, its header read.
 struct Array<'a> {
-    reader: BufReader<ZipFile<'a, BufReader<File>>>,
+    reader: BufReader<ZipFile<'a, BufReader<Box<dyn Stored>>>>,
     header: NpyHeader,
     shape: Vec<usize>,
     file: &'a str,
@@ -394,12 +421,12 @@ impl Array<'_> {
             Some((TypeChar::Uint, 4)) => self.names(role, |value: u32| Some(value.to_string())),
             Some((TypeChar::Uint, 8)) => self.names(role, |value: u64| Some(value.to_string())),
             Some((TypeChar::Float, 2)) => {
-                self.names(role, |value: f16| category::from_number(value.into()))
+                self.names(role, |value: f16| number_name(value.into()))
             }
-            Some((TypeChar::Float, 4)) => self.names(role, category::from_single),
-            Some((TypeChar::Float, 8)) => self.names(role, category::from_number),
+            Some((TypeChar::Float, 4)) => self.names(role, single_name),
+            Some((TypeChar::Float, 8)) => self.names(role, number_name),
             Some((TypeChar::UnicodeStr, _)) => {
-                self.names(role, |text: String| Some(category::from_text(&text)))
+                self.names(role, |text: String| Some(text_name(&text)))
             }
             Some((TypeChar::ByteStr, _)) => self.byte_names(role),
             _ => Err(ReadError::NotCategory {
@@ -430,7 +457,7 @@ impl Array<'_> {
             let text = std::str::from_utf8(&bytes).map_err(|_| ReadError::NotUtf8 {
                 place: place.clone(),
             })?;
-            Ok(Some(category::from_text(text)))
+            Ok(Some(text_name(text)))
         })
     }
 

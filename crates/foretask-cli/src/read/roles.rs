@@ -5,8 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foretask::prepare::{Column, Encoding, Frame, Preparation};
+
+use super::builder::Expected;
 use super::error::{Names, ReadError};
-use super::table::{Columns, Purpose};
+use super::table::{Columns, Keep, Purpose};
 
 /// The names under which a label is looked for when the user gives none, best first.
 const LABEL_NAMES: [&str; 4] = ["label", "y", "class", "target"];
@@ -23,6 +26,8 @@ pub struct Roles {
     pub label: Option<usize>,
     /// The task column, where the purpose needs one and the file has one.
     pub task: Option<usize>,
+    /// The columns that are copied to the output.
+    pub kept: Vec<usize>,
 }
 
 /// What the header of one file is matched against.
@@ -48,36 +53,81 @@ impl Request<'_> {
         !matches!(self.purpose, Purpose::Predict { .. })
     }
 
-    /// The features of the model, when there is one.
-    pub fn model_features(&self) -> Option<&[String]> {
+    /// How the features of the model come from columns, when there is one.
+    pub fn preparation(&self) -> Option<&Preparation> {
         match self.purpose {
-            Purpose::Train => None,
-            Purpose::Predict { features } | Purpose::Evaluate { features, .. } => Some(features),
+            Purpose::Train | Purpose::Look => None,
+            Purpose::Predict { preparation } | Purpose::Evaluate { preparation, .. } => {
+                Some(preparation)
+            }
         }
     }
 
-    /// The label among `names`: the one that the user named, or the first of `usual` names.
+    /// What a column is expected to hold.
+    pub fn expected(&self, name: &str) -> Expected {
+        let has = |names: &[String]| names.iter().any(|other| other == name);
+        if let Some(preparation) = self.preparation() {
+            let mut columns = preparation.columns.iter();
+            return match columns.find(|column| column.name == name) {
+                Some(column) if column.encoding == Encoding::Number => Expected::Numbers,
+                Some(_) => Expected::Texts,
+                None => Expected::Anything,
+            };
+        }
+        if has(&self.columns.categorical) {
+            Expected::Texts
+        } else if has(&self.columns.numeric) {
+            Expected::Numbers
+        } else {
+            Expected::Anything
+        }
+    }
+
+    /// The feature columns as a frame.
+    pub fn frame(
+        &self,
+        header: &[String],
+        roles: &Roles,
+        columns: Vec<Column>,
+        rows: usize,
+    ) -> Result<Frame, ReadError> {
+        let names = roles.features.iter().map(|&column| header[column].clone());
+        Frame::new(names.collect(), columns, rows).map_err(|error| ReadError::Damaged {
+            file: self.file.to_owned(),
+            format: "table",
+            reason: error.to_string(),
+        })
+    }
+
+    /// The label among `names`: the one that the user named, that the model remembers, or the first of `usual`
+    /// names.
     ///
     /// A column that is a feature, of the user's choice or of the model, is not taken for the label
     /// by its name alone.
     pub fn find_label(&self, names: &[String], usual: &[&str]) -> Result<usize, ReadError> {
-        match &self.columns.label {
-            Some(name) => self.find(names, name, "label"),
-            None => self
-                .find_usual(names, usual)
-                .ok_or_else(|| ReadError::NoLabel {
-                    file: self.file.to_owned(),
-                    available: Names(names.to_vec()),
-                }),
+        if let Some(name) = &self.columns.label {
+            return self.find(names, name, "label");
         }
+        let remembered = self.preparation().and_then(|model| model.label.as_ref());
+        remembered
+            .and_then(|label| names.iter().position(|name| name == label))
+            .or_else(|| self.find_usual(names, usual))
+            .ok_or_else(|| ReadError::NoLabel {
+                file: self.file.to_owned(),
+                available: Names(names.to_vec()),
+            })
     }
 
-    /// The task among `names`, if the user named one or there is one with a usual name.
+    /// The task among `names`, if the user named one, the model remembers one that is there, or there is one with
+    /// a usual name.
     pub fn find_task(&self, names: &[String]) -> Result<Option<usize>, ReadError> {
-        match &self.columns.task {
-            Some(name) => self.find(names, name, "task").map(Some),
-            None => Ok(self.find_usual(names, &TASK_NAMES)),
+        if let Some(name) = &self.columns.task {
+            return self.find(names, name, "task").map(Some);
         }
+        let remembered = self.preparation().and_then(|model| model.task.as_ref());
+        Ok(remembered
+            .and_then(|task| names.iter().position(|name| name == task))
+            .or_else(|| self.find_usual(names, &TASK_NAMES)))
     }
 
     /// The position of a name that must be there.
@@ -104,8 +154,10 @@ impl Request<'_> {
 
     fn find_usual(&self, names: &[String], usual: &[&str]) -> Option<usize> {
         let chosen = self.columns.features.as_deref().unwrap_or_default();
-        let model = self.model_features().unwrap_or_default();
-        let is_feature = |name: &String| chosen.contains(name) || model.contains(name);
+        let model = self.preparation().map_or(&[][..], |model| &model.columns);
+        let is_feature = |name: &String| {
+            chosen.contains(name) || model.iter().any(|column| column.name == *name)
+        };
         let position = |matches: &dyn Fn(&str) -> bool| {
             names
                 .iter()
@@ -125,39 +177,51 @@ impl Request<'_> {
             .enumerate()
             .map(|(position, name)| (name.as_str(), position))
             .collect();
-        if let Some(wanted) = self.model_features() {
-            let features = self.pick_model_features(wanted, &positions)?;
-            let label = if self.needs_label() {
-                Some(self.find_label(header, &LABEL_NAMES)?)
-            } else {
-                None
+        let kept = self.kept(header)?;
+        if let Some(model) = self.preparation() {
+            let features = self.pick_model_features(model, header, &positions)?;
+            let label = match self.needs_label() {
+                true => Some(self.find_label(header, &LABEL_NAMES)?),
+                false => None,
             };
-            let task = if self.needs_task() {
-                self.find_task(header)?
-            } else {
-                None
+            let task = match self.needs_task() {
+                true => self.find_task(header)?,
+                false => None,
             };
             return Ok(Roles {
                 features,
                 label,
                 task,
+                kept,
             });
         }
-        let label = self.find_label(header, &LABEL_NAMES)?;
+        let label = match (self.find_label(header, &LABEL_NAMES), self.purpose) {
+            (Ok(label), _) => Some(label),
+            (Err(ReadError::NoLabel { .. }), Purpose::Look) => None,
+            (Err(error), _) => return Err(error),
+        };
         let task = self.find_task(header)?;
-        if task == Some(label) {
-            return Err(self.two_roles(&header[label], "the label", "the task"));
+        if let (Some(column), true) = (label, task == label) {
+            return Err(self.two_roles(&header[column], "the label", "the task"));
         }
         let features = match &self.columns.features {
             Some(chosen) => self.pick_chosen(chosen, header, &positions)?,
             None => self.pick_others(header, label, task)?,
         };
         for &position in &features {
-            if position == label {
+            if Some(position) == label {
                 return Err(self.two_roles(&header[position], "the label", "a feature"));
             }
             if Some(position) == task {
                 return Err(self.two_roles(&header[position], "the task", "a feature"));
+            }
+        }
+        for (names, role) in [
+            (&self.columns.numeric, "numeric"),
+            (&self.columns.categorical, "categorical"),
+        ] {
+            for name in names {
+                self.find(header, name, role)?;
             }
         }
         if features.is_empty() {
@@ -169,9 +233,21 @@ impl Request<'_> {
         let features = self.in_first_order(features, header)?;
         Ok(Roles {
             features,
-            label: Some(label),
+            label,
             task,
+            kept,
         })
+    }
+
+    /// The columns that are copied to the output.
+    fn kept(&self, header: &[String]) -> Result<Vec<usize>, ReadError> {
+        match &self.columns.keep {
+            Keep::All => Ok((0..header.len()).collect()),
+            Keep::Named(names) => names
+                .iter()
+                .map(|name| self.find(header, name, "kept"))
+                .collect(),
+        }
     }
 
     fn refuse_duplicates(&self, header: &[String]) -> Result<(), ReadError> {
@@ -190,24 +266,27 @@ impl Request<'_> {
 
     fn pick_model_features(
         &self,
-        wanted: &[String],
+        model: &Preparation,
+        header: &[String],
         positions: &HashMap<&str, usize>,
     ) -> Result<Vec<usize>, ReadError> {
-        let missing: Vec<String> = wanted
-            .iter()
-            .filter(|name| !positions.contains_key(name.as_str()))
-            .cloned()
+        let wanted = || model.columns.iter().map(|column| column.name.as_str());
+        let missing: Vec<String> = wanted()
+            .filter(|name| !positions.contains_key(name))
+            .map(str::to_owned)
             .collect();
-        if !missing.is_empty() {
+        if let Some(first) = missing.first() {
             return Err(ReadError::MissingFeatures {
                 file: self.file.to_owned(),
-                expected: wanted.len(),
+                expected: model.columns.len(),
+                nearest: foretask::prepare::nearest(first, header).map_or(String::new(), |name| {
+                    format!("; did you mean '{name}' for '{first}'?")
+                }),
                 missing: Names(missing),
             });
         }
-        Ok(wanted
-            .iter()
-            .filter_map(|name| positions.get(name.as_str()).copied())
+        Ok(wanted()
+            .filter_map(|name| positions.get(name).copied())
             .collect())
     }
 
@@ -234,22 +313,18 @@ impl Request<'_> {
     fn pick_others(
         &self,
         header: &[String],
-        label: usize,
+        label: Option<usize>,
         task: Option<usize>,
     ) -> Result<Vec<usize>, ReadError> {
-        let others: Vec<usize> = (0..header.len())
-            .filter(|&position| position != label && Some(position) != task)
-            .collect();
-        match others
-            .iter()
-            .find(|&&position| is_row_index(&header[position]))
-        {
-            None => Ok(others),
-            Some(position) => Err(ReadError::NamelessColumn {
-                file: self.file.to_owned(),
-                position: position + 1,
-            }),
+        for name in &self.columns.ignore {
+            self.find(header, name, "ignored")?;
         }
+        let is_feature = |&position: &usize| {
+            Some(position) != label
+                && Some(position) != task
+                && !self.columns.ignore.contains(&header[position])
+        };
+        Ok((0..header.len()).filter(is_feature).collect())
     }
 
     /// Puts the features of a later file (positions in its header) in the order of the first, so that rows can be appended.
@@ -298,11 +373,4 @@ impl Request<'_> {
             second,
         }
     }
-}
-
-/// Whether a column is nameless, or has the name that pandas gives a nameless index in Parquet.
-///
-/// A row index must not become a feature: where rows are sorted by class it gives the label away.
-fn is_row_index(name: &str) -> bool {
-    name.is_empty() || name.starts_with("__index_level_")
 }

@@ -2,63 +2,74 @@
 
 use std::collections::BTreeSet;
 
-use foretask::Rows;
+use foretask::prepare::{Frame, Preparation};
 
 use super::error::{Names, ReadError};
 
-/// The values of a table, row-major, rows x features.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    /// Every input was single precision, so half the memory is enough.
-    F32(Vec<f32>),
-    /// Anything else.
-    F64(Vec<f64>),
-}
-
-impl Values {
-    /// Appends other rows; single precision survives only if both sides have it.
-    pub(super) fn append(&mut self, other: Values) {
-        match (&mut *self, other) {
-            (Values::F32(values), Values::F32(more)) => values.extend(more),
-            (Values::F64(values), Values::F64(more)) => values.extend(more),
-            (Values::F64(values), Values::F32(more)) => {
-                values.extend(more.into_iter().map(f64::from))
-            }
-            (Values::F32(values), Values::F64(more)) => {
-                let mut wide = Vec::with_capacity(values.len() + more.len());
-                wide.extend(std::mem::take(values).into_iter().map(f64::from));
-                wide.extend(more);
-                *self = Values::F64(wide);
-            }
-        }
-    }
-}
-
-/// A checked table: finite values, and the labels and tasks that the [`Purpose`] asks for.
-#[derive(Debug, Clone, PartialEq)]
+/// A checked table: columns of numbers and texts, and the labels and tasks that the [`Purpose`] asks for.
+#[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// The names of the features, one per column of `values`.
-    pub features: Vec<String>,
-    /// The values, row-major, `rows` x `features.len()`.
-    pub values: Values,
+    /// The columns that may become features.
+    pub frame: Frame,
     /// One class name per row; `None` when predicting.
     pub labels: Option<Vec<String>>,
     /// One task name per row; `None` when predicting.
     pub tasks: Option<Vec<String>>,
-    /// The number of rows, at least one.
-    pub rows: usize,
+    /// The name of the label column.
+    pub label: Option<String>,
+    /// The name of the task column; `None` if every file is a task.
+    pub task: Option<String>,
+    /// Rows that were left out because they have no label.
+    pub unlabelled: usize,
+    /// Whether the columns come from an array, whose entries are features already.
+    pub array: bool,
+    /// Columns that are copied to the output, as text.
+    pub kept: Vec<Kept>,
+}
+
+/// A column that is copied to the output.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name.
+    pub name: String,
+    /// Its cells.
+    pub cells: Vec<String>,
 }
 
 impl Table {
-    /// Appends the rows of a later file, whose features are already in the same order.
-    pub(super) fn append(&mut self, other: Table) {
-        self.rows += other.rows;
-        self.values.append(other.values);
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.frame.rows()
+    }
+
+    /// Appends the rows of a later file, whose columns are already in the same order.
+    pub(super) fn append(&mut self, other: Table) -> foretask::Result<()> {
+        self.frame.append(other.frame)?;
+        self.unlabelled += other.unlabelled;
+        self.array &= other.array;
         if let (Some(labels), Some(more)) = (&mut self.labels, other.labels) {
             labels.extend(more);
         }
         if let (Some(tasks), Some(more)) = (&mut self.tasks, other.tasks) {
             tasks.extend(more);
+        }
+        for (kept, more) in self.kept.iter_mut().zip(other.kept) {
+            kept.cells.extend(more.cells);
+        }
+        Ok(())
+    }
+
+    /// Drops rows.
+    pub fn retain(&mut self, kept: &[bool]) {
+        self.frame.retain(kept);
+        let lists = self.kept.iter_mut().map(|kept| &mut kept.cells);
+        let names = self.labels.iter_mut().chain(&mut self.tasks);
+        for list in names.chain(lists) {
+            let mut row = 0;
+            list.retain(|_| {
+                row += 1;
+                kept.get(row - 1).copied().unwrap_or(false)
+            });
         }
     }
 
@@ -68,45 +79,19 @@ impl Table {
             return Ok(0);
         };
         let kept: Vec<bool> = tasks.iter().map(|name| name == task).collect();
-        let before = self.rows;
-        self.rows = kept.iter().filter(|&&kept| kept).count();
-        if self.rows == before {
-            return Ok(0);
-        }
-        if self.rows == 0 {
+        let left_out = kept.iter().filter(|&&kept| !kept).count();
+        if left_out == tasks.len() {
             let found: BTreeSet<String> = tasks.into_iter().collect();
             return Err(ReadError::OtherTasks {
                 task: task.to_owned(),
                 found: Names(found.into_iter().collect()),
             });
         }
-        let width = self.features.len();
-        match &mut self.values {
-            Values::F32(values) => retain_rows(values, width, &kept),
-            Values::F64(values) => retain_rows(values, width, &kept),
+        if left_out > 0 {
+            self.retain(&kept);
         }
-        if let Some(labels) = &mut self.labels {
-            retain_rows(labels, 1, &kept);
-        }
-        Ok(before - self.rows)
+        Ok(left_out)
     }
-
-    /// The values as the library takes them.
-    pub fn view(&self) -> foretask::Result<Rows<'_>> {
-        match &self.values {
-            Values::F32(values) => Rows::row_major(values, self.features.len()),
-            Values::F64(values) => Rows::row_major(values, self.features.len()),
-        }
-    }
-}
-
-/// Drops the rows, of `width` entries each, that are not kept.
-fn retain_rows<T>(values: &mut Vec<T>, width: usize, kept: &[bool]) {
-    let mut position = 0;
-    values.retain(|_| {
-        position += 1;
-        kept[(position - 1) / width]
-    });
 }
 
 /// The columns (of an `.npz` file: the arrays) that the user named. What is `None` is found by its
@@ -117,26 +102,51 @@ pub struct Columns {
     pub label: Option<String>,
     /// The column of task names; else `task` or `domain`; else every file is a task.
     pub task: Option<String>,
-    /// The feature columns; else every other column. With a model its own feature names count
+    /// The feature columns; else every other column. With a model its own columns count
     /// instead, except in an `.npz` file, where this is the name of the feature array.
     pub features: Option<Vec<String>>,
+    /// Columns that are not features.
+    pub ignore: Vec<String>,
+    /// Columns in which everything must be a number.
+    pub numeric: Vec<String>,
+    /// Columns in which numbers are names.
+    pub categorical: Vec<String>,
+    /// Columns that are copied to the output.
+    pub keep: Keep,
+}
+
+/// Which columns are copied to the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// These.
+    Named(Vec<String>),
+    /// All.
+    All,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self::Named(Vec::new())
+    }
 }
 
 /// What a table is for, which decides what must be in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Purpose<'a> {
     /// Labels and tasks are read.
     Train,
-    /// Only the model's features are read, by name and in the model's order.
+    /// Labels and tasks are read if they can be found: a first look at a table.
+    Look,
+    /// Only the model's columns are read, by name and in the model's order.
     Predict {
-        /// The names of the model's features.
-        features: &'a [String],
+        /// How the model's features come from columns.
+        preparation: &'a Preparation,
     },
-    /// The model's features, the labels and the tasks are read; without a task column every row is
+    /// The model's columns, the labels and the tasks are read; without a task column every row is
     /// the target's.
     Evaluate {
-        /// The names of the model's features.
-        features: &'a [String],
+        /// How the model's features come from columns.
+        preparation: &'a Preparation,
         /// The task that the model decides for.
         target: &'a str,
     },

@@ -66,6 +66,16 @@ pub fn interval_name() -> String {
     format!("{:.0} % interval", 100.0 * COVERAGE)
 }
 
+/// Text with its control characters written out: a name may hold escape sequences.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| match letter.is_control() {
+            true => letter.escape_default().collect::<Vec<_>>(),
+            false => vec![letter],
+        })
+        .collect()
+}
+
 /// A count with its noun.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = match (number, noun) {

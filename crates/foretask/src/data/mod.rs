@@ -2,6 +2,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod coupling;
+pub mod prepare;
 pub(crate) mod rows;
 pub(crate) mod statistics;
 pub(crate) mod tasks;

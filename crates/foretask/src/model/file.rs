@@ -249,6 +249,12 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
     {
         return Err("its feature names do not fit its weights".into());
     }
+    if let Some(preparation) = &description.preparation {
+        preparation.check()?;
+        if preparation.width() != features {
+            return Err("its columns do not fit its weights".into());
+        }
+    }
     let decision = match decision.as_slice() {
         &[threshold, slope, centre] if !argmax && m == 2 => Decision::Threshold {
             threshold,

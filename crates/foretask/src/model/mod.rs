@@ -17,6 +17,7 @@ pub(crate) use scores::{Scores, to_raw};
 
 use faer::{Accum, Mat};
 
+use crate::data::prepare::Preparation;
 use crate::data::{Rows, Task};
 use crate::decision::{Decision, judged_score};
 use crate::error::{Error, Result};
@@ -37,6 +38,8 @@ pub(crate) struct Description {
     pub(crate) target: String,
     pub(crate) tasks: Vec<Task>,
     pub(crate) feature_names: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) preparation: Option<Preparation>,
     pub(crate) rule: Rule,
     pub(crate) forecast: Forecast,
 }
@@ -108,6 +111,21 @@ impl Model {
         }
         self.description.feature_names = Some(names);
         Ok(self)
+    }
+
+    /// Tells the model how its features come from the columns of a table.
+    ///
+    /// # Errors
+    /// If the number of features is another one.
+    pub fn with_preparation(self, preparation: Preparation) -> Result<Self> {
+        let mut model = self.with_feature_names(preparation.feature_names())?;
+        model.description.preparation = Some(preparation);
+        Ok(model)
+    }
+
+    /// How its features come from the columns of a table, if it was told.
+    pub fn preparation(&self) -> Option<&Preparation> {
+        self.description.preparation.as_ref()
     }
 
     /// What it was expected to do on new data when it was trained.

@@ -15,6 +15,7 @@ impl Done<'_> {
             target: cells.tasks()[self.plan.target].name.clone(),
             tasks: cells.tasks().to_vec(),
             feature_names: None,
+            preparation: None,
             rule: outcome.rule.clone(),
             forecast: outcome.forecast.clone(),
         };

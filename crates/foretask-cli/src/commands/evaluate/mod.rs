@@ -25,15 +25,19 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
         output::check(path, &inputs)?;
     }
     let model = load::model(&arguments.model)?;
-    let features = load::feature_names(&model);
+    let preparation = load::preparation(&model);
     let purpose = Purpose::Evaluate {
-        features: &features,
+        preparation: &preparation,
         target: model.target(),
     };
-    let mut data = read::read(&arguments.files, &arguments.columns(), purpose)?;
+    let written = arguments.written.written();
+    let mut data = read::read(&arguments.files, written, &arguments.columns(), purpose)?;
     let left_out = data.keep_task(model.target())?;
     let truth = classes_of(&data, &model)?;
-    let scores = model.scores(data.view()?)?;
+    let unlabelled = data.unlabelled;
+    let prepared = preparation.apply(data.frame, None)?;
+    load::tell_applied(&prepared, unlabelled);
+    let scores = model.scores(prepared.view()?)?;
     let measured = Measured::of_scores(&model, &scores, &truth);
 
     if let Some(path) = &arguments.plot {

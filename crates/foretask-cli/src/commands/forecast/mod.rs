@@ -22,6 +22,7 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         output::check(path, &arguments.data.files)?;
     }
     let table = load::training_table(&arguments.data)?;
+    load::tell(&table);
     let tasks = load::tasks(&table)?;
     let study = load::study(&tasks, &settings)?;
     let labels = labels::Labels::new(&study, arguments)?;

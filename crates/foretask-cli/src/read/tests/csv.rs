@@ -1,3 +1,5 @@
+use foretask::prepare::{Features, Frame, Wishes};
+
 use super::*;
 
 #[test]
@@ -8,18 +10,18 @@ fn trains_from_a_table_with_label_and_task() {
         "height, label ,width,task\n1,3.0,2,left\n-4e1, True ,0.5,right\n\n",
     );
     let table = train(&path).unwrap();
-    assert_eq!(table.features, ["height", "width"]);
+    assert_eq!(table.frame.names(), ["height", "width"]);
     assert_eq!(doubles(&table), [1.0, 2.0, -40.0, 0.5]);
-    assert_eq!(table.labels.unwrap(), ["3", "true"]);
-    assert_eq!(table.tasks.unwrap(), ["left", "right"]);
-    assert_eq!(table.rows, 2);
+    assert_eq!(table.labels.clone().unwrap(), ["3", "true"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["left", "right"]);
+    assert_eq!(table.rows(), 2);
 }
 
 #[test]
 fn a_file_without_a_task_column_is_a_task() {
     let folder = Folder::new();
     let table = train(&folder.write("webcam.csv", "a,y\n1,u\n2,v\n")).unwrap();
-    assert_eq!(table.tasks.unwrap(), ["webcam", "webcam"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["webcam", "webcam"]);
 }
 
 #[test]
@@ -27,7 +29,7 @@ fn usual_names_are_found_and_the_best_wins() {
     let folder = Folder::new();
     let table = train(&folder.write("a.csv", "Y,LABEL,Domain\n1,u,d\n")).unwrap();
     assert_eq!(
-        (table.features, table.labels, table.tasks),
+        (table.frame.names().to_vec(), table.labels, table.tasks),
         (
             strings(&["Y"]),
             Some(strings(&["u"])),
@@ -35,7 +37,7 @@ fn usual_names_are_found_and_the_best_wins() {
         )
     );
     let table = train(&folder.write("b.csv", "a,Target\n1,u\n")).unwrap();
-    assert_eq!(table.labels.unwrap(), ["u"]);
+    assert_eq!(table.labels.clone().unwrap(), ["u"]);
 }
 
 #[test]
@@ -45,8 +47,8 @@ fn named_columns_win_over_usual_names() {
     let chosen = columns(Some("kind"), Some("place"), Some(&["task", "label"]));
     let table = read(&[path], &chosen, Purpose::Train).unwrap();
     assert_eq!(doubles(&table), [2.0, 1.0]);
-    assert_eq!(table.labels.unwrap(), ["u"]);
-    assert_eq!(table.tasks.unwrap(), ["v"]);
+    assert_eq!(table.labels.clone().unwrap(), ["u"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["v"]);
 }
 
 #[test]
@@ -59,8 +61,8 @@ fn a_chosen_feature_is_not_taken_for_the_task() {
         Purpose::Train,
     )
     .unwrap();
-    assert_eq!(table.features, ["task"]);
-    assert_eq!(table.tasks.unwrap(), ["a"]);
+    assert_eq!(table.frame.names(), ["task"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["a"]);
 }
 
 #[test]
@@ -68,8 +70,8 @@ fn tabs_quotes_and_byte_order_mark_are_understood() {
     let folder = Folder::new();
     let table =
         train(&folder.write("a.tsv", "\u{feff}\"a,b\"\tlabel\r\n1\t\"big cat\"\r\n")).unwrap();
-    assert_eq!(table.features, ["a,b"]);
-    assert_eq!(table.labels.unwrap(), ["big cat"]);
+    assert_eq!(table.frame.names(), ["a,b"]);
+    assert_eq!(table.labels.clone().unwrap(), ["big cat"]);
 }
 
 #[test]
@@ -81,9 +83,9 @@ fn a_model_picks_its_features_by_name() {
     assert_eq!((table.labels, table.tasks), (None, None));
     let table = evaluate(&path, &["b"]).unwrap();
     assert_eq!(doubles(&table), [2.0, 4.0]);
-    assert_eq!(table.labels.unwrap(), ["u", "v"]);
+    assert_eq!(table.labels.clone().unwrap(), ["u", "v"]);
     // Without a task column every row is the target's.
-    assert_eq!(table.tasks.unwrap(), ["target", "target"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["target", "target"]);
 }
 
 #[test]
@@ -99,7 +101,9 @@ fn a_model_misses_features_by_name() {
     let result = read(
         std::slice::from_ref(&path),
         &Columns::default(),
-        Purpose::Predict { features: &many },
+        Purpose::Predict {
+            preparation: &Preparation::plain(&many),
+        },
     );
     assert_message(result, &path, &["'p0'", "'p11' and 38 more"]);
     let path = folder.write("b.csv", "a,b\n1,2\n");
@@ -109,12 +113,9 @@ fn a_model_misses_features_by_name() {
 #[test]
 fn bad_cells_are_named() {
     let folder = Folder::new();
+    let slips: String = (0..40).map(|i| format!("{i},u\n")).collect();
+    let slips = format!("a,label\n{slips}<5,v\n");
     let cases = [
-        (
-            "nan",
-            "a,label\n1,u\nNaN,v\n",
-            "row 2, column 'a': the value is NaN",
-        ),
         (
             "inf",
             "a,label\n1,u\n-inf,v\n",
@@ -126,24 +127,14 @@ fn bad_cells_are_named() {
             "row 1, column 'a': the value is inf",
         ),
         (
-            "empty",
-            "a,label\n1,u\n ,v\n",
-            "row 2, column 'a': the value is missing",
+            "slip",
+            slips.as_str(),
+            "row 41, column 'a': '<5' is not a number, as 40 other cells",
         ),
         (
-            "missing",
-            "a,label\nNA,u\n",
-            "row 1, column 'a': the value is missing",
-        ),
-        (
-            "text",
-            "a,label\n1,u\n1x,v\n",
-            "row 2, column 'a': '1x' is not a number",
-        ),
-        (
-            "label",
-            "a,label\n1,u\n2, \n",
-            "row 2, column 'label': the label is empty",
+            "unlabelled",
+            "a,label\n1,\n2,NA\n",
+            "none of its 2 rows has a label",
         ),
         (
             "task",
@@ -161,9 +152,9 @@ fn bad_cells_are_named() {
             "row 2: has 2 cells, the header has 3",
         ),
         (
-            "column",
-            "a,b,label\n1,red,u\n",
-            "column 'b' is not numeric (row 1 holds 'red'); choose the feature columns with --features",
+            "separator",
+            "a,b,label\n1,2,u\n2;3;v\n",
+            "row 2: has 1 cells, the header has 3",
         ),
     ];
     for (name, content, expected) in cases {
@@ -181,12 +172,6 @@ fn bad_headers_are_named() {
         ("label", "a,b\n1,2\n", "--label; it has 'a', 'b'"),
         ("twice", "a,a,label\n1,2,u\n", "two columns are called 'a'"),
         ("features", "task,label\nt,u\n", "no feature column is left"),
-        ("index", ",a,label\n0,1,u\n", "column 1 has no name"),
-        (
-            "semicolon",
-            "a;label\n1;u\n",
-            "looks separated by semicolons",
-        ),
     ];
     for (name, content, expected) in cases {
         let path = folder.write(&format!("{name}.csv"), content);
@@ -242,9 +227,109 @@ fn text_that_is_not_utf8_is_refused() {
     let path = folder.write("b.csv", b"gr\xf6sse,label\n1,u\n");
     assert_message(train(&path), &path, &["the header is not UTF-8"]);
     let path = folder.write("c.csv", b"a,label\n1,u\n\xff\xfe,u\n");
-    assert_message(
-        train(&path),
-        &path,
-        &["row 2, column 'a'", "is not a number"],
-    );
+    assert_message(train(&path), &path, &["row 2, column 'a'", "UTF-8"]);
+}
+
+/// The features that rows have of a column of texts.
+fn texts(table: &Table, column: usize) -> Vec<String> {
+    // One level per row shows which is which.
+    let names = table.frame.names()[column].clone();
+    let frame = Frame::new(
+        vec![names],
+        vec![table.frame.columns()[column].clone()],
+        table.rows(),
+    )
+    .unwrap();
+    let wishes = Wishes {
+        categorical: frame.names().to_vec(),
+        ..Wishes::default()
+    };
+    let task = vec![0; table.rows()];
+    let learnt = Preparation::learn(&frame, &task, 1, &wishes).unwrap();
+    let names = learnt.feature_names();
+    let prepared = learnt.apply(frame, None).unwrap();
+    let Features::Doubles(values) = &prepared.features else {
+        panic!("levels are doubles")
+    };
+    let name_of = |row: usize| {
+        let place = (0..names.len()).find(|&level| values[level * prepared.rows + row] == 1.0);
+        place.map_or(String::new(), |place| names[place].clone())
+    };
+    (0..prepared.rows).map(name_of).collect()
+}
+
+#[test]
+fn separators_and_decimal_commas_are_told_from_the_first_lines() {
+    let folder = Folder::new();
+    for (name, content) in [
+        ("semicolon.csv", "a;b;label\n1,5;2;u\n-1.234,25;4;v\n"),
+        ("tabs.txt", "a\tb\tlabel\n1,5\t2\tu\n-1234,25\t4\tv\n"),
+        ("bars.csv", "a|b|label\n1.5|2|u\n-1234.25|4|v\n"),
+        ("commas.csv", "a,b,label\n1.5,2,u\n-1234.25,4,v\n"),
+        ("quoted.csv", "a,b,label\n1.5,2,\"u;x;y;z\"\n-1234.25,4,\"v;1;2;3\"\n"),
+    ] {
+        let table = train(&folder.write(name, content)).unwrap();
+        assert_eq!(table.frame.names(), ["a", "b"], "{name}");
+        assert_eq!(doubles(&table), [1.5, 2.0, -1234.25, 4.0], "{name}");
+    }
+    let path = folder.write("odd.csv", "a:b:label\n1:2:u\n");
+    let written = Written {
+        delimiter: Some(b':'),
+        ..Written::default()
+    };
+    let table = super::super::read(&[path], written, &Columns::default(), Purpose::Train).unwrap();
+    assert_eq!(doubles(&table), [1.0, 2.0]);
+}
+
+#[test]
+fn gaps_are_kept_and_rows_without_a_label_are_counted() {
+    let folder = Folder::new();
+    let content = "a,b,label\n1,NA,u\n,x,v\nNaN,?,\n4,y,none\n";
+    let table = train(&folder.write("a.csv", content)).unwrap();
+    assert_eq!(table.unlabelled, 1);
+    assert_eq!(table.labels.clone().unwrap(), ["u", "v", "none"]);
+    assert_eq!(table.frame.columns()[0].gaps(), [1]);
+    assert_eq!(texts(&table, 1), ["b is missing", "b=x", "b=y"]);
+}
+
+#[test]
+fn it_does_not_matter_in_which_row_the_first_text_stands() {
+    let folder = Folder::new();
+    let early = train(&folder.write("a.csv", "a,label\nx,u\n2.0,v\n02.50,u\n")).unwrap();
+    let late = train(&folder.write("b.csv", "a,label\n2.0,u\n02.50,v\nx,u\n")).unwrap();
+    assert_eq!(texts(&early, 0), ["a=x", "a=2", "a=2.5"]);
+    assert_eq!(texts(&late, 0), ["a=2", "a=2.5", "a=x"]);
+}
+
+#[test]
+fn names_of_rows_that_r_writes_have_no_name() {
+    let folder = Folder::new();
+    let table = train(&folder.write("r.csv", "a,label\n1,10,u\n2,20,v\n")).unwrap();
+    assert_eq!(table.frame.names(), ["", "a"]);
+}
+
+#[test]
+fn columns_are_ignored_numeric_or_categorical_as_the_user_says() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "a,zip,c,label\n1,01,x,u\n2,02,y,v\n");
+    let chosen = Columns {
+        ignore: strings(&["c"]),
+        categorical: strings(&["zip"]),
+        ..Columns::default()
+    };
+    let table = read(std::slice::from_ref(&path), &chosen, Purpose::Train).unwrap();
+    assert_eq!(table.frame.names(), ["a", "zip"]);
+    assert_eq!(texts(&table, 1), ["zip=01", "zip=02"]);
+    let chosen = Columns {
+        numeric: strings(&["c"]),
+        ..Columns::default()
+    };
+    let result = read(std::slice::from_ref(&path), &chosen, Purpose::Train);
+    assert_message(result, &path, &["row 1, column 'c': 'x' is not a number"]);
+    let chosen = Columns {
+        ignore: strings(&["d"]),
+        ..Columns::default()
+    };
+    let result = read(std::slice::from_ref(&path), &chosen, Purpose::Train);
+    assert_message(result, &path, &["no ignored column 'd'"]);
 }

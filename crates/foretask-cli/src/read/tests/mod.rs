@@ -1,6 +1,7 @@
 //! What the readers promise: the same table from every format, and an error that names the place.
 
 mod csv;
+mod formats;
 mod join;
 mod npz;
 #[cfg(feature = "parquet")]
@@ -10,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::table::Values;
-use super::{Columns, Purpose, ReadError, Table, read};
+use foretask::prepare::{Column, Preparation};
+
+use super::{Columns, Keep, Purpose, ReadError, Table, Written};
 
 /// A folder of test files that is deleted with it.
 struct Folder(TempDir);
@@ -40,6 +42,7 @@ fn columns(label: Option<&str>, task: Option<&str>, features: Option<&[&str]>) -
         label: label.map(str::to_owned),
         task: task.map(str::to_owned),
         features: features.map(strings),
+        ..Columns::default()
     }
 }
 
@@ -51,12 +54,17 @@ fn train(path: &Path) -> Result<Table, ReadError> {
     read(&[path.to_owned()], &Columns::default(), Purpose::Train)
 }
 
+/// Reads files as their names say.
+fn read(files: &[PathBuf], columns: &Columns, purpose: Purpose) -> Result<Table, ReadError> {
+    super::read(files, Written::default(), columns, purpose)
+}
+
 fn predict(path: &Path, features: &[&str]) -> Result<Table, ReadError> {
     read(
         &[path.to_owned()],
         &Columns::default(),
         Purpose::Predict {
-            features: &strings(features),
+            preparation: &Preparation::plain(&strings(features)),
         },
     )
 }
@@ -66,7 +74,7 @@ fn evaluate(path: &Path, features: &[&str]) -> Result<Table, ReadError> {
         &[path.to_owned()],
         &Columns::default(),
         Purpose::Evaluate {
-            features: &strings(features),
+            preparation: &Preparation::plain(&strings(features)),
             target: "target",
         },
     )
@@ -74,23 +82,36 @@ fn evaluate(path: &Path, features: &[&str]) -> Result<Table, ReadError> {
 
 /// The message of a failure, which must name the file and hold every one of `parts`.
 fn assert_message(result: Result<Table, ReadError>, path: &Path, parts: &[&str]) {
-    let message = result.expect_err("the table should be refused").to_string();
+    let message = match result {
+        Ok(_) => panic!("{} should be refused", path.display()),
+        Err(error) => error.to_string(),
+    };
     let file = path.display().to_string();
     for part in parts.iter().copied().chain([file.as_str()]) {
         assert!(message.contains(part), "'{part}' is not in: {message}");
     }
 }
 
-fn doubles(table: &Table) -> &[f64] {
-    match &table.values {
-        Values::F64(values) => values,
-        Values::F32(_) => panic!("double precision was expected"),
-    }
+/// The values row by row.
+fn doubles(table: &Table) -> Vec<f64> {
+    let columns = table.frame.columns();
+    let value = |row: usize, column: &Column| match column {
+        Column::Numbers(values) => values[row],
+        Column::Singles(values) => f64::from(values[row]),
+        _ => panic!("double precision was expected"),
+    };
+    (0..table.rows())
+        .flat_map(|row| columns.iter().map(move |column| value(row, column)))
+        .collect()
 }
 
-fn singles(table: &Table) -> &[f32] {
-    match &table.values {
-        Values::F32(values) => values,
-        Values::F64(_) => panic!("single precision was expected"),
-    }
+fn singles(table: &Table) -> Vec<f32> {
+    let columns = table.frame.columns();
+    let value = |row: usize, column: &Column| match column {
+        Column::Singles(values) => values[row],
+        _ => panic!("single precision was expected"),
+    };
+    (0..table.rows())
+        .flat_map(|row| columns.iter().map(move |column| value(row, column)))
+        .collect()
 }

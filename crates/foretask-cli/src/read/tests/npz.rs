@@ -95,10 +95,10 @@ fn trains_from_single_precision() {
             .array("X", &[2, 3], &[1f32, 2.0, 3.0, 4.0, 5.0, 6.0])
             .array("y", &[2], &[7i64, -8]);
         let table = train(&folder.write(name, archive.bytes())).unwrap();
-        assert_eq!(table.features, ["f0", "f1", "f2"]);
+        assert_eq!(table.frame.names(), ["f0", "f1", "f2"]);
         assert_eq!(singles(&table), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        assert_eq!(table.labels.unwrap(), ["7", "-8"]);
-        assert_eq!(table.tasks.unwrap(), [name.trim_end_matches(".npz"); 2]);
+        assert_eq!(table.labels.clone().unwrap(), ["7", "-8"]);
+        assert_eq!(table.tasks.clone().unwrap(), [name.trim_end_matches(".npz"); 2]);
     }
 }
 
@@ -111,7 +111,7 @@ fn every_numeric_type_is_read() {
             .array("y", &[2], &values);
         let table = train(&folder.write("a.npz", archive.bytes())).unwrap();
         assert_eq!(doubles(&table), [0.0, 1.0]);
-        let labels = table.labels.unwrap();
+        let labels = table.labels.clone().unwrap();
         assert!(
             labels == ["0", "1"] || labels == ["false", "true"],
             "{labels:?}"
@@ -148,7 +148,7 @@ fn big_endian_and_both_orders_give_the_same_rows() {
             .array("y", &[2, 1], &[0u8, 1]);
         let table = train(&folder.write("a.npz", archive.bytes())).unwrap();
         assert_eq!(doubles(&table), rows);
-        assert_eq!(table.features.len(), 12);
+        assert_eq!(table.frame.names().len(), 12);
     }
 }
 
@@ -166,15 +166,15 @@ fn text_arrays_name_classes_and_tasks() {
             &[b"left".to_vec(), b"up".to_vec()],
         );
     let table = train(&folder.write("a.npz", archive.bytes())).unwrap();
-    assert_eq!(table.labels.unwrap(), ["chât", "dog"]);
-    assert_eq!(table.tasks.unwrap(), ["left", "up"]);
+    assert_eq!(table.labels.clone().unwrap(), ["chât", "dog"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["left", "up"]);
     let archive = Npz::new()
         .array("X", &[2], &[1f64, 2.0])
         .array("y", &[2], &[0.5f32, 3.0])
         .text("task", &[], "<U6", &["amazon"]);
     let table = train(&folder.write("b.npz", archive.bytes())).unwrap();
-    assert_eq!(table.labels.unwrap(), ["0.5", "3"]);
-    assert_eq!(table.tasks.unwrap(), ["amazon", "amazon"]);
+    assert_eq!(table.labels.clone().unwrap(), ["0.5", "3"]);
+    assert_eq!(table.tasks.clone().unwrap(), ["amazon", "amazon"]);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_model_compares_only_the_number_of_features() {
         Npz::new().array("X", &[1, 2], &[1f32, 2.0]).bytes(),
     );
     let table = predict(&path, &["height", "width"]).unwrap();
-    assert_eq!(table.features, ["height", "width"]);
+    assert_eq!(table.frame.names(), ["height", "width"]);
     assert_eq!(singles(&table), [1.0, 2.0]);
     assert_message(
         predict(&path, &["f0"]),
@@ -245,7 +245,7 @@ fn joins_with_other_files_by_name() {
     let csv = folder.write("a.csv", "f1,f0,label\n4,3,0\n");
     let files = [csv, folder.write("b.npz", archive(2))];
     let table = read(&files, &Columns::default(), Purpose::Train).unwrap();
-    assert_eq!(table.features, ["f1", "f0"]);
+    assert_eq!(table.frame.names(), ["f1", "f0"]);
     assert_eq!(doubles(&table), [4.0, 3.0, 2.0, 1.0]);
     let wide = folder.write("c.npz", archive(3));
     let result = read(

@@ -1,4 +1,4 @@
-//! The name of a class or of a task, the same whatever format it was read from.
+//! The name of a class, of a task or of a level, the same whatever it was read from.
 //!
 //! A model that was trained on a Parquet file with integer labels must recognise the labels of a
 //! CSV file that pandas wrote as `3.0`. So integers are written in decimal, numbers with an
@@ -8,7 +8,7 @@
 const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 /// Names a text cell. An empty name means that the cell is empty.
-pub fn from_text(text: &str) -> String {
+pub fn text_name(text: &str) -> String {
     let text = text.trim();
     if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") {
         return text.to_ascii_lowercase();
@@ -20,7 +20,7 @@ pub fn from_text(text: &str) -> String {
 }
 
 /// Names a number, or `None` if it is not finite.
-pub fn from_number(value: f64) -> Option<String> {
+pub fn number_name(value: f64) -> Option<String> {
     if !value.is_finite() {
         return None;
     }
@@ -32,11 +32,11 @@ pub fn from_number(value: f64) -> Option<String> {
 }
 
 /// Names a single-precision number by its own shortest digits, not by those of its `f64` value.
-pub fn from_single(value: f32) -> Option<String> {
+pub fn single_name(value: f32) -> Option<String> {
     if value.is_finite() && value.fract() != 0.0 {
         return Some(value.to_string());
     }
-    from_number(f64::from(value))
+    number_name(f64::from(value))
 }
 
 fn is_integer(text: &str) -> bool {
@@ -54,27 +54,27 @@ mod tests {
 
     #[test]
     fn formats_agree_on_a_name() {
-        assert_eq!(from_text(" 3.0 "), "3");
-        assert_eq!(from_text("3."), "3");
-        assert_eq!(from_text("-1.00"), "-1");
-        assert_eq!(from_number(3.0).as_deref(), Some("3"));
-        assert_eq!(from_number(-0.0).as_deref(), Some("0"));
-        assert_eq!(from_single(0.1).as_deref(), Some("0.1"));
-        assert_eq!(from_text("True"), "true");
+        assert_eq!(text_name(" 3.0 "), "3");
+        assert_eq!(text_name("3."), "3");
+        assert_eq!(text_name("-1.00"), "-1");
+        assert_eq!(number_name(3.0).as_deref(), Some("3"));
+        assert_eq!(number_name(-0.0).as_deref(), Some("0"));
+        assert_eq!(single_name(0.1).as_deref(), Some("0.1"));
+        assert_eq!(text_name("True"), "true");
     }
 
     #[test]
     fn other_text_is_only_trimmed() {
         for text in ["007", "1.5", "1e3", "v1.0", ".0", "Spam", "1.0.0", "café"] {
-            assert_eq!(from_text(&format!("  {text}\t")), text);
+            assert_eq!(text_name(&format!("  {text}\t")), text);
         }
-        assert_eq!(from_text("   "), "");
+        assert_eq!(text_name("   "), "");
     }
 
     #[test]
     fn a_number_that_is_not_finite_has_no_name() {
-        assert_eq!(from_number(f64::NAN), None);
-        assert_eq!(from_single(f32::INFINITY), None);
-        assert_eq!(from_number(1e300).map(|name| name.len()), Some(301));
+        assert_eq!(number_name(f64::NAN), None);
+        assert_eq!(single_name(f32::INFINITY), None);
+        assert_eq!(number_name(1e300).map(|name| name.len()), Some(301));
     }
 }

@@ -1,0 +1,371 @@
+//! Record batches, as Parquet and Arrow files give them, appended to the columns of a table.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use foretask::prepare::{Column, Texts, number_name, single_name, text_name};
+
+use super::builder::{self, Expected, untold};
+use super::error::{Place, ReadError};
+use super::roles::{Request, Roles};
+use super::table::{Kept, Table};
+
+/// The table as it grows.
+pub struct Growing<'a> {
+    request: &'a Request<'a>,
+    format: &'static str,
+    header: &'a [String],
+    roles: &'a Roles,
+    /// The decoded columns in file order, which is their order in a batch.
+    decoded: Vec<usize>,
+    features: Vec<Column>,
+    labels: Vec<Option<String>>,
+    tasks: Vec<String>,
+    rows: usize,
+    kept: Vec<Kept>,
+}
+
+/// The names of the columns of a schema.
+pub fn header(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
+}
+
+impl<'a> Growing<'a> {
+    pub fn new(
+        schema: &Schema,
+        header: &'a [String],
+        roles: &'a Roles,
+        request: &'a Request<'a>,
+        format: &'static str,
+    ) -> Self {
+        let feature = |&column: &usize| {
+            let expected = request.expected(&header[column]);
+            empty(schema.field(column).data_type(), expected)
+        };
+        let kept = |&column: &usize| Kept {
+            name: header[column].clone(),
+            cells: Vec::new(),
+        };
+        let features = roles.features.iter().copied();
+        let mut decoded: Vec<usize> = features
+            .chain(roles.label)
+            .chain(roles.task)
+            .chain(roles.kept.iter().copied())
+            .collect();
+        decoded.sort_unstable();
+        decoded.dedup();
+        Self {
+            request,
+            format,
+            header,
+            roles,
+            decoded,
+            features: roles.features.iter().map(feature).collect(),
+            labels: Vec::new(),
+            tasks: Vec::new(),
+            rows: 0,
+            kept: roles.kept.iter().map(kept).collect(),
+        }
+    }
+
+    /// The columns that batches must hold, in the order of the file.
+    pub fn decoded(&self) -> &[usize] {
+        &self.decoded
+    }
+
+    /// Appends a batch of the decoded columns.
+    pub fn append(&mut self, batch: &RecordBatch) -> Result<(), ReadError> {
+        let mut features = std::mem::take(&mut self.features);
+        for (feature, &column) in features.iter_mut().zip(&self.roles.features) {
+            self.cells(batch, column)?.append_to(feature)?;
+        }
+        self.features = features;
+        if let Some(column) = self.roles.label {
+            let cells = self.cells(batch, column)?;
+            let names: Result<Vec<_>, _> =
+                (0..batch.num_rows()).map(|row| cells.name(row, "label")).collect();
+            self.labels.extend(names?);
+        }
+        if let Some(column) = self.roles.task {
+            let cells = self.cells(batch, column)?;
+            let task = |row| {
+                cells.name(row, "task")?.ok_or_else(|| ReadError::EmptyCategory {
+                    place: cells.place(row),
+                    role: "task",
+                })
+            };
+            let names: Result<Vec<_>, _> = (0..batch.num_rows()).map(task).collect();
+            self.tasks.extend(names?);
+        }
+        for (slot, &column) in self.roles.kept.iter().enumerate() {
+            let cells = self.cells(batch, column)?;
+            let texts: Result<Vec<_>, _> =
+                (0..batch.num_rows()).map(|row| cells.text(row)).collect();
+            self.kept[slot].cells.extend(texts?);
+        }
+        self.rows += batch.num_rows();
+        Ok(())
+    }
+
+    /// The table, without the rows that have no label.
+    pub fn finish(self) -> Result<Table, ReadError> {
+        let named = |column: Option<usize>| column.map(|column| self.header[column].clone());
+        let (label, task) = (named(self.roles.label), named(self.roles.task));
+        let frame = self
+            .request
+            .frame(self.header, self.roles, self.features, self.rows)?;
+        let labelled: Vec<bool> = self.labels.iter().map(Option::is_some).collect();
+        let unlabelled = labelled.iter().filter(|&&labelled| !labelled).count();
+        let mut table = Table {
+            frame,
+            labels: self
+                .roles
+                .label
+                .map(|_| self.labels.into_iter().map(Option::unwrap_or_default).collect()),
+            tasks: self.roles.task.map(|_| self.tasks),
+            label,
+            task,
+            unlabelled,
+            array: false,
+            kept: self.kept,
+        };
+        if unlabelled > 0 {
+            table.retain(&labelled);
+        }
+        Ok(table)
+    }
+
+    fn cells<'b>(&'b self, batch: &'b RecordBatch, column: usize) -> Result<Cells<'b>, ReadError> {
+        let slot = self.decoded.binary_search(&column).ok();
+        match slot.and_then(|slot| batch.columns().get(slot)) {
+            Some(array) => Ok(Cells {
+                file: self.request.file,
+                rows_before: self.rows,
+                array,
+                name: &self.header[column],
+            }),
+            None => Err(ReadError::Damaged {
+                file: self.request.file.to_owned(),
+                format: self.format,
+                reason: format!("column '{}' was not stored", self.header[column]),
+            }),
+        }
+    }
+}
+
+/// A column of the kind that a type becomes.
+fn empty(kind: &DataType, expected: Expected) -> Column {
+    match kind {
+        _ if is_text(kind) => Column::Texts(Texts::default()),
+        _ if is_numeric(kind) && expected == Expected::Texts => Column::Texts(Texts::default()),
+        DataType::Float32 => Column::Singles(Vec::new()),
+        _ if is_numeric(kind) => Column::Numbers(Vec::new()),
+        DataType::Null => Column::Numbers(Vec::new()),
+        kind => untold(0, kind.is_temporal()),
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Binary => true,
+        _ => false,
+    }
+}
+
+fn is_numeric(kind: &DataType) -> bool {
+    kind.is_integer()
+        || kind.is_floating()
+        || matches!(kind, DataType::Boolean | DataType::Decimal128(..))
+}
+
+/// One column of a batch.
+struct Cells<'a> {
+    file: &'a str,
+    rows_before: usize,
+    array: &'a ArrayRef,
+    name: &'a str,
+}
+
+impl Cells<'_> {
+    fn append_to(&self, column: &mut Column) -> Result<(), ReadError> {
+        match column {
+            Column::Singles(values) => self.append_numbers::<Float32Type, _>(values, |value| value),
+            Column::Numbers(values) => self.append_doubles(values),
+            Column::Texts(texts) => {
+                for row in 0..self.array.len() {
+                    match self.name(row, "feature")? {
+                        Some(name) if !builder::is_missing(&name) => texts.push(Some(&name)),
+                        _ => texts.push(None),
+                    }
+                }
+                Ok(())
+            }
+            Column::Untold(rows, _) => {
+                *rows += self.array.len();
+                Ok(())
+            }
+        }
+    }
+
+    fn append_doubles(&self, values: &mut Vec<f64>) -> Result<(), ReadError> {
+        match *self.array.data_type() {
+            DataType::Float16 => self.append_numbers::<Float16Type, _>(values, f64::from),
+            DataType::Float32 => self.append_numbers::<Float32Type, _>(values, f64::from),
+            DataType::Float64 => self.append_numbers::<Float64Type, _>(values, |value| value),
+            DataType::Int8 => self.append_numbers::<Int8Type, _>(values, f64::from),
+            DataType::Int16 => self.append_numbers::<Int16Type, _>(values, f64::from),
+            DataType::Int32 => self.append_numbers::<Int32Type, _>(values, f64::from),
+            DataType::Int64 => self.append_numbers::<Int64Type, _>(values, |value| value as f64),
+            DataType::UInt8 => self.append_numbers::<UInt8Type, _>(values, f64::from),
+            DataType::UInt16 => self.append_numbers::<UInt16Type, _>(values, f64::from),
+            DataType::UInt32 => self.append_numbers::<UInt32Type, _>(values, f64::from),
+            DataType::UInt64 => self.append_numbers::<UInt64Type, _>(values, |value| value as f64),
+            DataType::Decimal128(_, scale) => {
+                let unit = 10f64.powi(i32::from(scale));
+                self.append_numbers::<Decimal128Type, _>(values, |value| value as f64 / unit)
+            }
+            DataType::Boolean => {
+                let array = self.array.as_boolean();
+                values.extend(array.iter().map(|value| match value {
+                    Some(value) => f64::from(u8::from(value)),
+                    None => f64::NAN,
+                }));
+                Ok(())
+            }
+            _ => {
+                values.resize(values.len() + self.array.len(), f64::NAN);
+                Ok(())
+            }
+        }
+    }
+
+    fn append_numbers<T: ArrowPrimitiveType, V: num_like::Number>(
+        &self,
+        values: &mut Vec<V>,
+        convert: impl Fn(T::Native) -> V,
+    ) -> Result<(), ReadError> {
+        let Some(array) = self.array.as_primitive_opt::<T>() else {
+            values.resize(values.len() + self.array.len(), V::NAN);
+            return Ok(());
+        };
+        let start = values.len();
+        match array.null_count() {
+            0 => values.extend(array.values().iter().map(|&value| convert(value))),
+            _ => values.extend(array.iter().map(|value| value.map_or(V::NAN, &convert))),
+        }
+        let infinite = values[start..].iter().position(|value| value.is_infinite());
+        match infinite {
+            None => Ok(()),
+            Some(row) => Err(ReadError::NotFinite {
+                place: self.place(row),
+                value: values[start + row].to_string(),
+            }),
+        }
+    }
+
+    /// The name of a class, task or level; none if it is missing.
+    fn name(&self, row: usize, role: &'static str) -> Result<Option<String>, ReadError> {
+        let array = self.array;
+        if array.is_null(row) {
+            return Ok(None);
+        }
+        let text = |text: &str| match role {
+            "feature" => Some(text_name(text)),
+            _ => builder::category(text),
+        };
+        Ok(match array.data_type() {
+            DataType::Utf8 => text(array.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => text(array.as_string::<i64>().value(row)),
+            DataType::Utf8View => text(array.as_string_view().value(row)),
+            DataType::Binary => {
+                let bytes = array.as_binary::<i32>().value(row);
+                text(std::str::from_utf8(bytes).map_err(|_| ReadError::NotUtf8 {
+                    place: self.place(row),
+                })?)
+            }
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let key = dictionary.normalized_keys().get(row).copied().unwrap_or(0);
+                let values = Cells {
+                    array: dictionary.values(),
+                    ..*self
+                };
+                match key < values.array.len() {
+                    true => values.name(key, role)?,
+                    false => None,
+                }
+            }
+            DataType::Boolean => Some(array.as_boolean().value(row).to_string()),
+            DataType::Int8 => Some(array.as_primitive::<Int8Type>().value(row).to_string()),
+            DataType::Int16 => Some(array.as_primitive::<Int16Type>().value(row).to_string()),
+            DataType::Int32 => Some(array.as_primitive::<Int32Type>().value(row).to_string()),
+            DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row).to_string()),
+            DataType::UInt8 => Some(array.as_primitive::<UInt8Type>().value(row).to_string()),
+            DataType::UInt16 => Some(array.as_primitive::<UInt16Type>().value(row).to_string()),
+            DataType::UInt32 => Some(array.as_primitive::<UInt32Type>().value(row).to_string()),
+            DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row).to_string()),
+            DataType::Float32 => single_name(array.as_primitive::<Float32Type>().value(row)),
+            DataType::Float64 => number_name(array.as_primitive::<Float64Type>().value(row)),
+            DataType::Decimal128(_, scale) => {
+                let value = array.as_primitive::<Decimal128Type>().value(row) as f64;
+                number_name(value / 10f64.powi(i32::from(*scale)))
+            }
+            other => {
+                return Err(ReadError::NotCategory {
+                    file: self.file.to_owned(),
+                    role,
+                    column: self.name.to_owned(),
+                    found: other.to_string(),
+                });
+            }
+        })
+    }
+
+    /// The cell as text, as it is copied to the output.
+    fn text(&self, row: usize) -> Result<String, ReadError> {
+        let text = |text: &str| Ok(text.to_owned());
+        match self.array.data_type() {
+            _ if self.array.is_null(row) => Ok(String::new()),
+            DataType::Utf8 => text(self.array.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => text(self.array.as_string::<i64>().value(row)),
+            DataType::Utf8View => text(self.array.as_string_view().value(row)),
+            _ => Ok(self.name(row, "kept")?.unwrap_or_default()),
+        }
+    }
+
+    fn place(&self, row: usize) -> Place {
+        Place {
+            file: self.file.to_owned(),
+            row: self.rows_before + row + 1,
+            column: self.name.to_owned(),
+        }
+    }
+}
+
+/// What both precisions have in common.
+mod num_like {
+    pub trait Number: Copy + ToString {
+        const NAN: Self;
+        fn is_infinite(self) -> bool;
+    }
+
+    impl Number for f32 {
+        const NAN: Self = f32::NAN;
+        fn is_infinite(self) -> bool {
+            f32::is_infinite(self)
+        }
+    }
+
+    impl Number for f64 {
+        const NAN: Self = f64::NAN;
+        fn is_infinite(self) -> bool {
+            f64::is_infinite(self)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! [`Builder`]: a column as it is read, cell by cell.
+//!
+//! A column is numbers until a cell says otherwise; then it is texts, and what it held before becomes the texts that
+//! those numbers would have been. So it does not matter in which row the first text stands.
+
+use foretask::prepare::{Column, Texts, WhyLeftOut, number_name, text_name};
+
+use super::error::{Place, ReadError, quoted};
+
+/// What people and programs write for a value that is not known, as pandas, R, SAS and the UCI archive do.
+const MISSING: [&str; 12] = [
+    "", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "-", "--", ".",
+];
+
+/// The same for a class: `none` may be one.
+const NO_LABEL: [&str; 7] = ["", "na", "n/a", "nan", "null", "?", "<na>"];
+
+/// A column with more other cells than this share of numbers is text.
+const SLIPS: f64 = 0.1;
+
+/// Different texts up to which a column of numbers with some text is taken for names.
+const FEW_TEXTS: usize = 32;
+
+/// What a column is expected to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// What it holds decides.
+    Anything,
+    /// Numbers, and anything else is an error.
+    Numbers,
+    /// Texts; numbers are names.
+    Texts,
+}
+
+/// A column as it grows.
+pub struct Builder {
+    name: String,
+    expected: Expected,
+    decimal_comma: bool,
+    column: Column,
+    numbers: usize,
+    /// Cells that are neither numbers nor missing, and the first of them.
+    others: usize,
+    first_other: Option<(usize, String)>,
+    different: std::collections::HashSet<String>,
+}
+
+impl Builder {
+    /// An empty column.
+    pub fn new(name: &str, expected: Expected, decimal_comma: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            expected,
+            decimal_comma,
+            column: match expected {
+                Expected::Texts => Column::Texts(Texts::default()),
+                _ => Column::Numbers(Vec::new()),
+            },
+            numbers: 0,
+            others: 0,
+            first_other: None,
+            different: std::collections::HashSet::new(),
+        }
+    }
+
+    /// Appends a cell of text.
+    pub fn push_bytes(&mut self, cell: &[u8], file: &str, row: usize) -> Result<(), ReadError> {
+        let Ok(text) = std::str::from_utf8(cell) else {
+            return Err(ReadError::NotUtf8 {
+                place: self.place(file, row),
+            });
+        };
+        let text = text.trim();
+        if let (Column::Numbers(values), Ok(value)) = (&mut self.column, text.parse::<f64>())
+            && value.is_finite()
+        {
+            values.push(value);
+            self.numbers += 1;
+            return Ok(());
+        }
+        self.push_odd(text, file, row)
+    }
+
+    /// Appends a number; NaN is a missing one.
+    pub fn push_number(&mut self, value: f64, file: &str, row: usize) -> Result<(), ReadError> {
+        if value.is_infinite() {
+            return Err(self.not_finite(value, file, row));
+        }
+        match &mut self.column {
+            Column::Numbers(values) => values.push(value),
+            Column::Texts(texts) => texts.push(number_name(value).as_deref()),
+            Column::Singles(_) | Column::Untold(..) => {}
+        }
+        self.numbers += usize::from(!value.is_nan());
+        Ok(())
+    }
+
+    /// A cell that is not simply a number.
+    #[cold]
+    fn push_odd(&mut self, text: &str, file: &str, row: usize) -> Result<(), ReadError> {
+        if is_missing(text) {
+            match &mut self.column {
+                Column::Numbers(values) => values.push(f64::NAN),
+                Column::Texts(texts) => texts.push(None),
+                Column::Singles(_) | Column::Untold(..) => {}
+            }
+            return Ok(());
+        }
+        if self.expected == Expected::Texts {
+            if let Column::Texts(texts) = &mut self.column {
+                texts.push(Some(&text_name(text)));
+            }
+            return Ok(());
+        }
+        if let Some(value) = self.number(text) {
+            return self.push_number(value, file, row);
+        }
+        if self.expected == Expected::Numbers {
+            return Err(ReadError::NotNumber {
+                place: self.place(file, row),
+                text: quoted(text),
+            });
+        }
+        if let Column::Numbers(values) = &self.column {
+            let mut texts = Texts::default();
+            for &value in values {
+                texts.push(number_name(value).as_deref());
+            }
+            self.column = Column::Texts(texts);
+        }
+        if let Column::Texts(texts) = &mut self.column {
+            texts.push(Some(&text_name(text)));
+        }
+        self.others += 1;
+        if self.first_other.is_none() {
+            self.first_other = Some((row, text.to_owned()));
+        }
+        if self.different.len() <= FEW_TEXTS {
+            self.different.insert(text.to_owned());
+        }
+        Ok(())
+    }
+
+    /// A number that is written with a comma, or is too large.
+    fn number(&self, text: &str) -> Option<f64> {
+        if let Ok(value) = text.parse::<f64>() {
+            return Some(value);
+        }
+        let (whole, decimals) = text.split_once(',').filter(|_| self.decimal_comma)?;
+        if decimals.contains([',', '.']) {
+            return None;
+        }
+        // 1.234,5: points between thousands.
+        format!("{}.{decimals}", whole.replace('.', "")).parse().ok()
+    }
+
+    /// The whole column.
+    ///
+    /// A few texts among numbers are slips of the pen, and are named.
+    pub fn finish(self, file: &str) -> Result<Column, ReadError> {
+        let all = (self.numbers + self.others) as f64;
+        let few = (self.others as f64) <= SLIPS * all;
+        if let (Column::Texts(_), Some((row, text)), Expected::Anything, true) =
+            (&self.column, &self.first_other, self.expected, few)
+            && self.numbers > FEW_TEXTS
+        {
+            return Err(ReadError::MostlyNumbers {
+                place: self.place(file, *row),
+                text: quoted(text),
+                numbers: self.numbers,
+                others: self.others,
+            });
+        }
+        Ok(self.column)
+    }
+
+    fn not_finite(&self, value: f64, file: &str, row: usize) -> ReadError {
+        ReadError::NotFinite {
+            place: self.place(file, row),
+            value: value.to_string(),
+        }
+    }
+
+    fn place(&self, file: &str, row: usize) -> Place {
+        Place {
+            file: file.to_owned(),
+            row,
+            column: self.name.clone(),
+        }
+    }
+}
+
+/// Whether a cell says that its value is not known.
+pub fn is_missing(text: &str) -> bool {
+    let mut words = MISSING.iter();
+    text.len() <= 4 && words.any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// The name of a class or task, none if it is not known.
+pub fn category(text: &str) -> Option<String> {
+    let text = text.trim();
+    let mut words = NO_LABEL.iter();
+    if text.len() <= 4 && words.any(|word| text.eq_ignore_ascii_case(word)) {
+        return None;
+    }
+    Some(text_name(text))
+}
+
+/// A column of a type that cannot become features.
+pub fn untold(rows: usize, dates: bool) -> Column {
+    Column::Untold(
+        rows,
+        match dates {
+            true => WhyLeftOut::Dates,
+            false => WhyLeftOut::Nested,
+        },
+    )
+}
