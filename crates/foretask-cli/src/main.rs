@@ -11,13 +11,18 @@
 //! ```text
 //! read/
 //!   error.rs              what can be wrong with a table
+//!   source.rs             what a file holds, and how it is packed
 //!   table.rs              what reading arrives at, and what is asked of it
-//!   category.rs           names that are stored as numbers
+//!   builder.rs            a column as it is read, cell by cell
 //!   decoder.rs            panics of a decoder, caught
 //!   roles.rs              which column is what
-//!   csv.rs                .csv, .tsv
+//!   csv.rs                text with separators
+//!   jsonl.rs              JSON lines
+//!   svmlight.rs           svmlight lines
 //!   npz.rs                .npz
+//!   arrow.rs              batches of columns
 //!   parquet.rs            .parquet
+//!   ipc.rs                Arrow, Feather
 //!   mod.rs                a table from files
 //! plot/
 //!   scores.rs             what is drawn
@@ -55,6 +60,7 @@
 //!     labels.rs           what more labels would bring
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
+//!   check.rs              foretask check
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit
 //!   inspect.rs            foretask inspect

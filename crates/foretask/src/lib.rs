@@ -139,6 +139,7 @@
 //!     mod.rs              how columns become features
 //!     learn.rs            what training rows say about them
 //!     apply.rs            columns to features
+//!     check.rs            what to look at before a table is learnt from
 //!   mod.rs
 //! views/
 //!   kernel.rs             a Gaussian kernel as features

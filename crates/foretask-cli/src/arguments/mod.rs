@@ -14,6 +14,7 @@ pub use choices::Choices;
 const EXAMPLES: &str = "\
 Examples:
   foretask demo
+  foretask check data.csv
   foretask forecast data.csv --target webcam
   foretask fit data.csv --target webcam -o model.safetensors
   foretask evaluate model.safetensors test.csv
@@ -25,6 +26,12 @@ const DEMO_EXAMPLES: &str = "\
 Examples:
   foretask demo
   foretask demo --json";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  foretask check data.csv
+  foretask check visits.csv.gz --label outcome --task hospital
+  foretask check parts/ --ignore patient_id --categorical ward --json";
 
 const FORECAST_EXAMPLES: &str = "\
 Examples:
@@ -43,7 +50,7 @@ Examples:
       A test: 1 % of the class 'normal' may raise an alarm; how many others will be detected?
   foretask forecast data.csv --target webcam --reach 0.1,0.05 --budget 40
       How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
-  zcat data.csv.gz | foretask forecast - --target webcam --no-details";
+  foretask forecast visits.csv.gz --label outcome --task hospital --target north --ignore patient_id";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
@@ -109,6 +116,9 @@ pub enum Command {
     /// Show what foretask does, on handwritten digits that are built in
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
+    /// Look at a table: what each column becomes, what may be wrong, and the command that goes on
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Check),
     /// Foretell the error on new data, what more labels would bring and what each source is worth
     #[command(after_help = FORECAST_EXAMPLES)]
     Forecast(Forecast),
@@ -141,6 +151,15 @@ pub struct Demo {
     /// Print JSON (docs/json.md) instead of tables
     #[arg(long)]
     pub json: bool,
+}
+
+/// `foretask check`
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub report: Report,
 }
 
 /// `foretask forecast`
@@ -362,7 +381,12 @@ pub struct Data {
     #[arg(long, value_name = "N", default_value_t = MAX_LEVELS, help_heading = "Data")]
     pub max_levels: usize,
     /// What to do about missing values: fill them with the task's median, drop their rows, or refuse them
-    #[arg(long, value_name = "WHAT", default_value = "impute", help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "impute",
+        help_heading = "Data"
+    )]
     pub missing: Missing,
     #[command(flatten)]
     pub written: Files,

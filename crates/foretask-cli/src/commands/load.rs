@@ -104,7 +104,12 @@ pub fn learn(table: &Table, data: &Data) -> Result<Preparation, Failure> {
 
 /// The rows with a missing value of each column that becomes a feature.
 fn gaps(frame: &Frame, preparation: &Preparation) -> BTreeMap<String, Vec<usize>> {
-    let used = |name: &&String| preparation.columns.iter().any(|column| column.name == **name);
+    let used = |name: &&String| {
+        preparation
+            .columns
+            .iter()
+            .any(|column| column.name == **name)
+    };
     let columns = frame.names().iter().zip(frame.columns());
     columns
         .filter(|(name, _)| used(name))
@@ -142,7 +147,10 @@ pub fn tell(table: &Training) {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(rows(*unlabelled, "without a label left out"));
     lines.extend(rows(*dropped, "with a missing value left out"));
-    lines.extend(rows(prepared.filled, "with a missing value, filled with the median of the task"));
+    lines.extend(rows(
+        prepared.filled,
+        "with a missing value, filled with the median of the task",
+    ));
     let names = |wanted: &dyn Fn(&Encoding) -> bool| {
         let columns = preparation.columns.iter();
         let names = columns.filter(|column| wanted(&column.encoding));
@@ -159,7 +167,10 @@ pub fn tell(table: &Training) {
         }
     }
     for why in reasons {
-        let columns = preparation.left_out.iter().filter(|column| column.why == why);
+        let columns = preparation
+            .left_out
+            .iter()
+            .filter(|column| column.why == why);
         let names = Names(columns.map(|column| column.name.clone()).collect());
         lines.push(format!("left out: {names} ({why})"));
     }
@@ -175,10 +186,15 @@ pub fn tell_applied(prepared: &Prepared, unlabelled: usize) {
         parts.push(format!("{unlabelled} without a label left out"));
     }
     if prepared.filled > 0 {
-        parts.push(format!("{} with a missing value, filled in", prepared.filled));
+        parts.push(format!(
+            "{} with a missing value, filled in",
+            prepared.filled
+        ));
     }
     for (column, count) in &prepared.unknown {
-        parts.push(format!("{count} with a text in '{column}' that training never saw"));
+        parts.push(format!(
+            "{count} with a text in '{column}' that training never saw"
+        ));
     }
     if parts.len() > 1 {
         eprintln!("{}", words::printable(&parts.join(", ")));
@@ -187,7 +203,11 @@ pub fn tell_applied(prepared: &Prepared, unlabelled: usize) {
 
 /// Groups a table by task and class.
 pub fn tasks(table: &Training) -> Result<Tasks<'_>, Failure> {
-    Ok(Tasks::new(table.prepared.view()?, &table.tasks, &table.labels)?)
+    Ok(Tasks::new(
+        table.prepared.view()?,
+        &table.tasks,
+        &table.labels,
+    )?)
 }
 
 /// Studies tasks, with a progress bar.

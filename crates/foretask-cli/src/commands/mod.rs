@@ -1,5 +1,6 @@
 //! One file per command: each reads, calls the library, and prints.
 
+mod check;
 mod demo;
 mod evaluate;
 mod export;
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 pub fn run(command: Command) -> Result<Answer, Failure> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Forecast(arguments) => forecast::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),

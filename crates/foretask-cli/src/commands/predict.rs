@@ -92,7 +92,8 @@ impl Predictions {
     /// The numbers of a row.
     fn numbers(&self, row: usize) -> impl Iterator<Item = f64> + '_ {
         let matrices = self.numbers.iter();
-        matrices.flat_map(move |matrix| (0..matrix.ncols()).map(move |column| matrix[(row, column)]))
+        matrices
+            .flat_map(move |matrix| (0..matrix.ncols()).map(move |column| matrix[(row, column)]))
     }
 
     fn csv(&self) -> Result<Vec<u8>, Failure> {

@@ -87,17 +87,20 @@ impl<'a> Growing<'a> {
         self.features = features;
         if let Some(column) = self.roles.label {
             let cells = self.cells(batch, column)?;
-            let names: Result<Vec<_>, _> =
-                (0..batch.num_rows()).map(|row| cells.name(row, "label")).collect();
+            let names: Result<Vec<_>, _> = (0..batch.num_rows())
+                .map(|row| cells.name(row, "label"))
+                .collect();
             self.labels.extend(names?);
         }
         if let Some(column) = self.roles.task {
             let cells = self.cells(batch, column)?;
             let task = |row| {
-                cells.name(row, "task")?.ok_or_else(|| ReadError::EmptyCategory {
-                    place: cells.place(row),
-                    role: "task",
-                })
+                cells
+                    .name(row, "task")?
+                    .ok_or_else(|| ReadError::EmptyCategory {
+                        place: cells.place(row),
+                        role: "task",
+                    })
             };
             let names: Result<Vec<_>, _> = (0..batch.num_rows()).map(task).collect();
             self.tasks.extend(names?);
@@ -123,10 +126,12 @@ impl<'a> Growing<'a> {
         let unlabelled = labelled.iter().filter(|&&labelled| !labelled).count();
         let mut table = Table {
             frame,
-            labels: self
-                .roles
-                .label
-                .map(|_| self.labels.into_iter().map(Option::unwrap_or_default).collect()),
+            labels: self.roles.label.map(|_| {
+                self.labels
+                    .into_iter()
+                    .map(Option::unwrap_or_default)
+                    .collect()
+            }),
             tasks: self.roles.task.map(|_| self.tasks),
             label,
             task,

@@ -151,7 +151,9 @@ impl Builder {
             return None;
         }
         // 1.234,5: points between thousands.
-        format!("{}.{decimals}", whole.replace('.', "")).parse().ok()
+        format!("{}.{decimals}", whole.replace('.', ""))
+            .parse()
+            .ok()
     }
 
     /// The whole column.

@@ -35,11 +35,7 @@ pub fn read(
     read_separated(source, delimiter, request)
 }
 
-fn read_separated(
-    source: impl Read,
-    delimiter: u8,
-    request: &Request,
-) -> Result<Table, ReadError> {
+fn read_separated(source: impl Read, delimiter: u8, request: &Request) -> Result<Table, ReadError> {
     // Flexible, because our own check of the row length can name the row.
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
@@ -204,10 +200,11 @@ impl<'a> Growing<'a> {
         }
         if let Some(column) = self.roles.task {
             let task = builder::category(self.text(&record[column], row, column)?);
-            self.tasks.push(task.ok_or_else(|| ReadError::EmptyCategory {
-                place: self.place(row, column),
-                role: "task",
-            })?);
+            self.tasks
+                .push(task.ok_or_else(|| ReadError::EmptyCategory {
+                    place: self.place(row, column),
+                    role: "task",
+                })?);
         }
         for (feature, &column) in self.features.iter_mut().zip(&self.roles.features) {
             feature.push_bytes(&record[column], self.request.file, row)?;
@@ -228,7 +225,9 @@ impl<'a> Growing<'a> {
             columns.push(feature.finish(self.request.file)?);
         }
         Ok(Table {
-            frame: self.request.frame(self.header, self.roles, columns, self.rows)?,
+            frame: self
+                .request
+                .frame(self.header, self.roles, columns, self.rows)?,
             labels: self.roles.label.map(|_| self.labels),
             tasks: self.roles.task.map(|_| self.tasks),
             label,

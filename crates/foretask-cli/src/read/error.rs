@@ -69,9 +69,7 @@ pub(super) fn quoted(text: &str) -> String {
 pub enum ReadError {
     // Opening a file.
     /// The list of files is empty.
-    #[error(
-        "no data file was given: name at least one, or '-' for standard input"
-    )]
+    #[error("no data file was given: name at least one, or '-' for standard input")]
     NoFiles,
     /// There is nothing at that path.
     #[error("{file}: there is no such file")]
@@ -222,7 +220,9 @@ pub enum ReadError {
     #[error("column '{column}' has {count} missing values, and --missing refuse is given")]
     Gaps { column: String, count: usize },
     /// Every row has a gap, and the user wants none of those.
-    #[error("every row has a missing value, and --missing drop is given; name the column to blame with --ignore")]
+    #[error(
+        "every row has a missing value, and --missing drop is given; name the column to blame with --ignore"
+    )]
     NoWholeRow,
     /// All columns are left out.
     #[error("no column is left to learn from; `foretask check` says why")]

@@ -47,7 +47,8 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         row: row + 1,
         column: header[column].clone(),
     };
-    let name = |row: usize, column: usize, role: &'static str| match rows[row].get(&header[column]) {
+    let name = |row: usize, column: usize, role: &'static str| match rows[row].get(&header[column])
+    {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(builder::category(text)),
         Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
@@ -62,7 +63,10 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
     let mut kept_rows: Vec<usize> = (0..rows.len()).collect();
     let mut labels = Vec::new();
     if let Some(column) = roles.label {
-        let all: Result<Vec<_>, _> = kept_rows.iter().map(|&row| name(row, column, "label")).collect();
+        let all: Result<Vec<_>, _> = kept_rows
+            .iter()
+            .map(|&row| name(row, column, "label"))
+            .collect();
         let all = all?;
         kept_rows.retain(|&row| all[row].is_some());
         labels = all.into_iter().flatten().collect();

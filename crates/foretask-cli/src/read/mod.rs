@@ -125,9 +125,11 @@ fn read_one(path: &Path, written: Written, request: &Request) -> Result<Table, R
             decoder::guarded(request.file, ipc::FORMAT, || ipc::read(file, request))?
         }
         #[cfg(feature = "parquet")]
-        Source::Memory(Format::Arrow, bytes) => decoder::guarded(request.file, ipc::FORMAT, || {
-            ipc::read(seekable(bytes), request)
-        })?,
+        Source::Memory(Format::Arrow, bytes) => {
+            decoder::guarded(request.file, ipc::FORMAT, || {
+                ipc::read(seekable(bytes), request)
+            })?
+        }
         #[cfg(feature = "parquet")]
         Source::File(_, file) => decoder::guarded(request.file, parquet::FORMAT, || {
             parquet::read(file, request)

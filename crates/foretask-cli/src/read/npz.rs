@@ -64,7 +64,8 @@ pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, Rea
         ),
         None => None,
     };
-    let frame = Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
+    let frame =
+        Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
     Ok(Table {
         frame,
         labels,
@@ -109,7 +110,11 @@ fn feature_names(
     request: &Request,
 ) -> Result<(Vec<String>, Vec<usize>), ReadError> {
     if let Some(model) = request.preparation() {
-        let model: Vec<String> = model.columns.iter().map(|column| column.name.clone()).collect();
+        let model: Vec<String> = model
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
         if model.len() != width {
             let (file, array) = (request.file.to_owned(), array.to_owned());
             return Err(ReadError::FeatureCount {
@@ -142,8 +147,8 @@ struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     fn open(file: impl Stored + 'static, request: &'a Request<'a>) -> Result<Self, ReadError> {
-        let zip =
-            ZipArchive::new(BufReader::new(Box::new(file) as Box<dyn Stored>)).map_err(|error| damaged(request.file, &error))?;
+        let zip = ZipArchive::new(BufReader::new(Box::new(file) as Box<dyn Stored>))
+            .map_err(|error| damaged(request.file, &error))?;
         let mut names = Vec::new();
         for name in zip.file_names() {
             let name = name.map_err(|error| damaged(request.file, &error))?;
@@ -420,9 +425,7 @@ impl Array<'_> {
             Some((TypeChar::Uint, 2)) => self.names(role, |value: u16| Some(value.to_string())),
             Some((TypeChar::Uint, 4)) => self.names(role, |value: u32| Some(value.to_string())),
             Some((TypeChar::Uint, 8)) => self.names(role, |value: u64| Some(value.to_string())),
-            Some((TypeChar::Float, 2)) => {
-                self.names(role, |value: f16| number_name(value.into()))
-            }
+            Some((TypeChar::Float, 2)) => self.names(role, |value: f16| number_name(value.into())),
             Some((TypeChar::Float, 4)) => self.names(role, single_name),
             Some((TypeChar::Float, 8)) => self.names(role, number_name),
             Some((TypeChar::UnicodeStr, _)) => {

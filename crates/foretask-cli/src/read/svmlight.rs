@@ -26,7 +26,11 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
             why,
         };
         let text = text.map_err(|error| wrong(error.to_string()))?;
-        let mut words = text.split('#').next().unwrap_or_default().split_whitespace();
+        let mut words = text
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace();
         let Some(label) = words.next() else { continue };
         let row = labels.len();
         labels.push(category(label).ok_or_else(|| wrong("has no label".to_owned()))?);
@@ -53,7 +57,10 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         return Err(ReadError::Damaged {
             file: request.file.to_owned(),
             format: "svmlight",
-            reason: format!("{rows} rows of {} columns are too many to write out", names.len()),
+            reason: format!(
+                "{rows} rows of {} columns are too many to write out",
+                names.len()
+            ),
         });
     }
     let place: std::collections::HashMap<&str, usize> = names
@@ -96,7 +103,11 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
 /// The columns: those of the model or of the first file, or all up to the last index.
 fn columns(request: &Request, last: usize) -> Result<Vec<String>, ReadError> {
     if let Some(model) = request.preparation() {
-        return Ok(model.columns.iter().map(|column| column.name.clone()).collect());
+        return Ok(model
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect());
     }
     if let Some((_, names)) = request.first {
         return Ok(names.to_vec());

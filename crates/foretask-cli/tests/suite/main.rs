@@ -10,5 +10,6 @@ mod common;
 mod export;
 mod output;
 mod prediction;
+mod raw_files;
 mod rules;
 mod told;

@@ -65,7 +65,7 @@ fn predictions_scores_and_probabilities_are_the_librarys() {
         };
         let probability_columns: Vec<String> = named("probability");
         let expected = [
-            vec!["prediction".to_owned()],
+            vec!["row".to_owned(), "prediction".to_owned()],
             score_columns,
             probability_columns,
         ]
@@ -73,8 +73,9 @@ fn predictions_scores_and_probabilities_are_the_librarys() {
         assert_eq!(header, expected);
         assert_eq!(records.len(), new.0.len());
         for (row, record) in records.iter().enumerate() {
-            assert_eq!(record[0], model.classes()[decisions[row]]);
-            let numbers: Vec<f64> = record[1..]
+            assert_eq!(record[0], (row + 1).to_string());
+            assert_eq!(record[1], model.classes()[decisions[row]]);
+            let numbers: Vec<f64> = record[2..]
                 .iter()
                 .map(|cell| cell.parse().unwrap())
                 .collect();
@@ -110,7 +111,7 @@ fn classical_scores_are_positive_for_the_first_class() {
     folder.write("new.csv", new.csv());
     let (_, records) = parse(&folder.stdout(&["predict", "m", "new.csv", "--scores"]));
     let right = records.iter().zip(new.labels()).filter(|(record, label)| {
-        let score: f64 = record[1].parse().unwrap();
+        let score: f64 = record[2].parse().unwrap();
         (score > 0.0) == (*label == "cat")
     });
     assert!(right.count() > 85);
@@ -130,15 +131,15 @@ fn classical_scores_are_positive_for_the_first_class() {
     let scores = model
         .scores(foretask::Rows::row_major(&values, FEATURES).unwrap())
         .unwrap();
-    let shown: f64 = records[0][1].parse().unwrap();
+    let shown: f64 = records[0][2].parse().unwrap();
     assert_eq!(shown, scores[(0, 0)]);
 }
 
 #[test]
-fn plain_predictions_are_one_column_in_the_order_of_the_rows() {
+fn plain_predictions_are_numbered_in_the_order_of_the_rows() {
     let folder = with_model();
     let csv = folder.stdout(&["predict", "model.safetensors", "test.csv"]);
-    assert_eq!(csv.lines().next(), Some("prediction"));
+    assert_eq!(csv.lines().next(), Some("row,prediction"));
     assert_eq!(csv.lines().count(), 101);
     folder.stdout(&["predict", "model.safetensors", "test.csv", "-o", "out.csv"]);
     assert_eq!(text(&folder.path("out.csv")), csv);

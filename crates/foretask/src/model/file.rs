@@ -250,7 +250,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         return Err("its feature names do not fit its weights".into());
     }
     if let Some(preparation) = &description.preparation {
-        preparation.check()?;
+        preparation.verify()?;
         if preparation.width() != features {
             return Err("its columns do not fit its weights".into());
         }

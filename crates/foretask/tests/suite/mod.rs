@@ -28,6 +28,7 @@ mod one_vs_one;
 mod optimal_labels;
 mod orthants;
 mod pooled;
+mod prepare;
 mod real_data;
 mod recipe;
 mod rule_simulation;

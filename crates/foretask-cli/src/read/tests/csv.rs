@@ -266,7 +266,10 @@ fn separators_and_decimal_commas_are_told_from_the_first_lines() {
         ("tabs.txt", "a\tb\tlabel\n1,5\t2\tu\n-1234,25\t4\tv\n"),
         ("bars.csv", "a|b|label\n1.5|2|u\n-1234.25|4|v\n"),
         ("commas.csv", "a,b,label\n1.5,2,u\n-1234.25,4,v\n"),
-        ("quoted.csv", "a,b,label\n1.5,2,\"u;x;y;z\"\n-1234.25,4,\"v;1;2;3\"\n"),
+        (
+            "quoted.csv",
+            "a,b,label\n1.5,2,\"u;x;y;z\"\n-1234.25,4,\"v;1;2;3\"\n",
+        ),
     ] {
         let table = train(&folder.write(name, content)).unwrap();
         assert_eq!(table.frame.names(), ["a", "b"], "{name}");

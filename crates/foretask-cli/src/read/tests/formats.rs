@@ -72,7 +72,11 @@ fn svmlight_writes_out_its_zeros() {
     let table = predict(&first, &["f3", "f9"]).unwrap();
     assert_eq!(doubles(&table), [2.0, 0.0, 0.0, 0.0]);
     let second = folder.write("b.svm", "+1 7:1\n");
-    let result = read(&[first, second.clone()], &Columns::default(), Purpose::Train);
+    let result = read(
+        &[first, second.clone()],
+        &Columns::default(),
+        Purpose::Train,
+    );
     assert_message(result, &second, &["'f7'"]);
     let path = folder.write("c.svm", "+1 1:x\n");
     assert_message(train(&path), &path, &["line 1", "index:value"]);

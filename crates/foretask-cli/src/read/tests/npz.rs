@@ -98,7 +98,10 @@ fn trains_from_single_precision() {
         assert_eq!(table.frame.names(), ["f0", "f1", "f2"]);
         assert_eq!(singles(&table), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(table.labels.clone().unwrap(), ["7", "-8"]);
-        assert_eq!(table.tasks.clone().unwrap(), [name.trim_end_matches(".npz"); 2]);
+        assert_eq!(
+            table.tasks.clone().unwrap(),
+            [name.trim_end_matches(".npz"); 2]
+        );
     }
 }
 

@@ -207,10 +207,16 @@ fn gaps_texts_and_dates_are_columns_and_arrow_files_have_the_same() {
     let folder = Folder::new();
     let kinds: DictionaryArray<Int8Type> = [Some("x"), None, Some("y")].into_iter().collect();
     let columns: [(&str, ArrayRef); 5] = [
-        ("a", Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0)]))),
+        (
+            "a",
+            Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0)])),
+        ),
         ("kind", Arc::new(kinds)),
         ("day", Arc::new(Date32Array::from(vec![1, 2, 3]))),
-        ("label", Arc::new(StringArray::from(vec![Some("u"), Some("v"), None]))),
+        (
+            "label",
+            Arc::new(StringArray::from(vec![Some("u"), Some("v"), None])),
+        ),
         ("id", Arc::new(Int64Array::from(vec![7, 8, 9]))),
     ];
     for path in [

@@ -50,6 +50,14 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Standard error of a run that must succeed.
+    pub fn stderr(&self, arguments: &[&str]) -> String {
+        let output = self.foretask(arguments).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {message}");
+        message
+    }
+
     pub fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }

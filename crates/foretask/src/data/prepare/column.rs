@@ -91,6 +91,11 @@ impl Texts {
         Ok(texts)
     }
 
+    /// How many different texts there are; `None` if they were too many to count.
+    pub fn kinds(&self) -> Option<usize> {
+        (!self.free).then_some(self.levels.len())
+    }
+
     /// The different texts in order of appearance; of free text the first [`MOST_TEXTS`].
     pub(super) fn levels(&self) -> &[String] {
         &self.levels
@@ -284,7 +289,13 @@ impl Frame {
     /// # Errors
     /// [`Error::Shape`] if their lengths or the number of names differ.
     pub fn new(names: Vec<String>, columns: Vec<Column>, rows: usize) -> Result<Self> {
-        let shape = |what, expected, got| Err(Error::Shape { what, expected, got });
+        let shape = |what, expected, got| {
+            Err(Error::Shape {
+                what,
+                expected,
+                got,
+            })
+        };
         if names.len() != columns.len() {
             return shape("names of columns", columns.len(), names.len());
         }

@@ -16,12 +16,7 @@ pub const MANY_MISSING: f64 = 0.01;
 const ROWS_TO_COUNT: usize = 10;
 
 /// Texts that mean no and yes.
-const FLAGS: [[&str; 2]; 4] = [
-    ["false", "true"],
-    ["no", "yes"],
-    ["n", "y"],
-    ["f", "t"],
-];
+const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
 /// What the user wants of the columns.
 #[derive(Clone, Debug)]
@@ -120,11 +115,15 @@ fn learn(
         };
     }
     Ok(match column {
-        Column::Numbers(values) => numbers(name, chosen, values.iter().copied())
-            .map_or_else(
-                || Ok(encoded(Encoding::Number, medians(rows_of, |row| values[row]))),
-                Err,
-            ),
+        Column::Numbers(values) => numbers(name, chosen, values.iter().copied()).map_or_else(
+            || {
+                Ok(encoded(
+                    Encoding::Number,
+                    medians(rows_of, |row| values[row]),
+                ))
+            },
+            Err,
+        ),
         Column::Singles(values) => {
             let value = |row: usize| f64::from(values[row]);
             numbers(name, chosen, values.iter().map(|&value| f64::from(value))).map_or_else(
@@ -143,10 +142,7 @@ fn learn(
                         .codes()
                         .map(|code| code.map_or(f64::NAN, |code| flags[code]))
                         .collect();
-                    Ok(encoded(
-                        Encoding::Flag,
-                        medians(rows_of, |row| values[row]),
-                    ))
+                    Ok(encoded(Encoding::Flag, medians(rows_of, |row| values[row])))
                 }
                 _ if texts.levels().iter().all(|level| is_date(level)) => Err(WhyLeftOut::Dates),
                 Some(levels) if levels.len() == present && present > 1 && !chosen => {
@@ -283,7 +279,9 @@ fn is_identifier(name: &str) -> bool {
     let lower = name.to_lowercase();
     lower == "id"
         || lower == "index"
-        || ["_id", " id", "-id", ".id"].iter().any(|end| lower.ends_with(end))
+        || ["_id", " id", "-id", ".id"]
+            .iter()
+            .any(|end| lower.ends_with(end))
         || (name.ends_with("Id") || name.ends_with("ID"))
 }
 
@@ -302,8 +300,8 @@ fn is_date(text: &str) -> bool {
     }) || {
         let parts: Vec<&str> = text.split(':').collect();
         (2..=3).contains(&parts.len())
-            && parts
-                .iter()
-                .all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
+            && parts.iter().all(|part| {
+                (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+            })
     }
 }

@@ -12,11 +12,13 @@
 //! Everything depends on the content of the columns only, never on the order of the rows.
 
 mod apply;
+mod check;
 mod column;
 mod learn;
 mod naming;
 
 pub use apply::{Features, Prepared, nearest};
+pub use check::{DROWNS, Warning};
 pub use column::{Column, Frame, MOST_TEXTS, Texts};
 pub use learn::{MANY_MISSING, MAX_LEVELS, Wishes};
 pub use naming::{number_name, single_name, text_name};
@@ -121,9 +123,7 @@ impl Encoded {
                 .map(|level| format!("{}={level}", self.name))
                 .collect(),
         };
-        let indicator = self
-            .indicator
-            .then(|| format!("{} is missing", self.name));
+        let indicator = self.indicator.then(|| format!("{} is missing", self.name));
         own.into_iter().chain(indicator)
     }
 
@@ -174,7 +174,7 @@ impl Preparation {
     }
 
     /// Whether the words of a file can be believed.
-    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+    pub(crate) fn verify(&self) -> std::result::Result<(), String> {
         for column in &self.columns {
             if !column.fills.iter().all(|fill| fill.is_finite()) {
                 return Err(format!("column '{}' is filled with no number", column.name));
