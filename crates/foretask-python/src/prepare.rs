@@ -21,8 +21,13 @@ fn frame(names: Vec<String>, columns: &[Given<'_>], rows: usize) -> PyResult<Fra
         Given::Numbers(values) => Ok(Column::Numbers(values.as_array().iter().copied().collect())),
         Given::Texts(levels, codes) => {
             let codes: Vec<i64> = codes.as_array().iter().copied().collect();
-            let names: Vec<String> = levels.iter().map(|level| prepare::text_name(level)).collect();
-            Texts::coded(&names, &codes).map(Column::Texts).map_err(exception)
+            let names: Vec<String> = levels
+                .iter()
+                .map(|level| prepare::text_name(level))
+                .collect();
+            Texts::coded(&names, &codes)
+                .map(Column::Texts)
+                .map_err(exception)
         }
     };
     let columns: PyResult<Vec<Column>> = columns.iter().map(column).collect();
@@ -73,7 +78,10 @@ impl Preparation {
             chosen,
             ..Wishes::default()
         };
-        run(py, || prepare::Preparation::learn(&frame, &task, tasks, &wishes)).map(Self)
+        run(py, || {
+            prepare::Preparation::learn(&frame, &task, tasks, &wishes)
+        })
+        .map(Self)
     }
 
     /// Makes features (n x p) of rows, and counts texts that training never saw by column.

@@ -136,10 +136,11 @@
 //!   prepare/
 //!     naming.rs           names that are stored as numbers
 //!     column.rs           a table whose columns are not features yet
-//!     mod.rs              how columns become features
+//!     plan.rs             how columns become features
 //!     learn.rs            what training rows say about them
 //!     apply.rs            columns to features
 //!     check.rs            what to look at before a table is learnt from
+//!     mod.rs
 //!   mod.rs
 //! views/
 //!   kernel.rs             a Gaussian kernel as features
@@ -244,6 +245,7 @@
 //!   train.rs              5. weights, and a model
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
+//!   batches.rs            a model for every task, in bounded memory
 //!   value.rs              fewer sources
 //!   compare.rs            other rules and theories
 //!   curve.rs              more labels

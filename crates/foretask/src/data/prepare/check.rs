@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rayon::prelude::*;
 
 use super::column::{Column, Frame};
-use super::{Encoding, Preparation};
+use super::plan::{Encoding, Preparation};
 
 /// The share of all variance from which on one column drowns the others.
 pub const DROWNS: f64 = 0.99;

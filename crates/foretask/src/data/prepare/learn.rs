@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::column::WhyLeftOut;
 use super::column::{Column, Frame, Texts};
-use super::{Encoded, Encoding, LeftOutColumn, Preparation, WhyLeftOut};
+use super::plan::{Encoded, Encoding, LeftOutColumn, Preparation};
 use crate::error::{Error, Result};
 
 /// Different texts of a column that become features, at most, unless the user says otherwise.
