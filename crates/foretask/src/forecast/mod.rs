@@ -133,6 +133,16 @@ impl Forecast {
         )
     }
 
+    /// The area under [`Forecast::roc`]: how often a sample of the first class is expected to have a larger score than
+    /// one of the second. Of left-out scores the share of pairs, ties counted by half (Mann-Whitney). `None` unless
+    /// there are two classes and something can be told.
+    pub fn auc(&self) -> Option<f64> {
+        match self.densities.as_slice() {
+            [first, second] if self.told => first.exceeds(second),
+            _ => None,
+        }
+    }
+
     /// Where the error on a test of so many samples will lie (90 %): the interval of the error itself, and the luck of
     /// the test.
     pub fn in_test(&self, samples: usize) -> [f64; 2] {
