@@ -25,6 +25,13 @@ Examples:
   foretask demo
   foretask demo --json";
 
+const FORECAST_FIRST: &str = "\
+Examples:
+  foretask forecast data.csv --target webcam
+  foretask forecast data.csv --target webcam --reach 0.05
+
+--help has all options, and more examples.";
+
 const FORECAST_EXAMPLES: &str = "\
 Examples:
   foretask forecast data.csv --target webcam
@@ -35,6 +42,8 @@ Examples:
   foretask forecast data.npz --features X --label y --task domain --target 3
       Of an .npz file the options name arrays.
   foretask forecast data.csv --target webcam --labels optimal --lambda 10 --gamma 1
+  foretask forecast data.csv --target webcam --details
+      How the decision is made, and what theories would foretell.
   foretask forecast data.csv --target webcam --compare
       What every rule and every theory would foretell, next to the choice that was made.
   foretask forecast data.csv --target webcam --rule one-vs-one --theory pooled
@@ -43,6 +52,12 @@ Examples:
   foretask forecast data.csv --target webcam --reach 0.1,0.05 --budget 40
       How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
   zcat data.csv.gz | foretask forecast - --target webcam --no-details";
+
+const FIT_FIRST: &str = "\
+Examples:
+  foretask fit data.csv --target webcam -o model.safetensors
+
+--help has all options, and more examples.";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
@@ -109,10 +124,10 @@ pub enum Command {
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
     /// Foretell the error on new data, what more labels would bring and what each source is worth
-    #[command(after_help = FORECAST_EXAMPLES)]
+    #[command(after_help = FORECAST_FIRST, after_long_help = FORECAST_EXAMPLES)]
     Forecast(Forecast),
     /// Train a model for the target and save it
-    #[command(after_help = FIT_EXAMPLES)]
+    #[command(after_help = FIT_FIRST, after_long_help = FIT_EXAMPLES)]
     Fit(Fit),
     /// Decide the class of each row of a table
     #[command(after_help = PREDICT_EXAMPLES)]
@@ -155,7 +170,8 @@ pub struct Forecast {
         value_name = "N,...",
         value_delimiter = ',',
         default_value = "5,10,20,50,100",
-        help_heading = "Output"
+        help_heading = "Questions",
+        hide_short_help = true
     )]
     pub added: Vec<usize>,
     /// Errors to reach, such as 0.05: say how many labels each class of the target needs for them; where a false-alarm
@@ -165,17 +181,20 @@ pub struct Forecast {
         value_name = "ERROR,...",
         value_delimiter = ',',
         value_parser = share,
-        help_heading = "Output"
+        help_heading = "Questions"
     )]
     pub reach: Vec<f64>,
     /// Labels that can be paid for: say how to spread them over the classes of the target
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", help_heading = "Questions")]
     pub budget: Option<usize>,
-    /// Skip the learning curve, the value of each source (one more study per source) and the theories
-    #[arg(long, help_heading = "Output")]
+    /// Add how the decision is made: families of labels, views, couplings; and what theories would foretell
+    #[arg(long, help_heading = "Questions", conflicts_with = "no_details")]
+    pub details: bool,
+    /// Skip the learning curve and the value of each source (one more study per source)
+    #[arg(long, help_heading = "Questions")]
     pub no_details: bool,
     /// Add what every rule is expected to do, and what every theory would foretell
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Questions", hide_short_help = true)]
     pub compare: bool,
     #[command(flatten)]
     pub report: Report,
@@ -191,6 +210,9 @@ pub struct Fit {
     /// Where to save the model
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: PathBuf,
+    /// Add the tasks and how the decision is made: families of labels, views, couplings
+    #[arg(long, help_heading = "Output")]
+    pub details: bool,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -295,7 +317,8 @@ pub struct Data {
         long,
         value_name = "COLUMN,...",
         value_delimiter = ',',
-        help_heading = "Data"
+        help_heading = "Data",
+        hide_short_help = true
     )]
     pub features: Option<Vec<String>>,
 }

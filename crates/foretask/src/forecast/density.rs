@@ -70,8 +70,7 @@ impl Density {
         }
     }
 
-    /// P(score > other score), ties counted by half: of left-out scores the Mann-Whitney share of pairs, without the
-    /// kernel, which would blur the two. None of laws of two kinds, or without scores.
+    /// P(score > other score) of two normal laws; None of others.
     pub(crate) fn exceeds(&self, other: &Self) -> Option<f64> {
         match (self, other) {
             (
@@ -81,17 +80,6 @@ impl Density {
                     deviation: spread,
                 },
             ) => Some(normal::tail((other - mean) / deviation.hypot(*spread))),
-            (Self::Kernel { scores, .. }, Self::Kernel { scores: others, .. })
-                if !scores.is_empty() && !others.is_empty() =>
-            {
-                let ahead = |score: &f64| {
-                    let below = others.partition_point(|other| other < score);
-                    let up_to = others.partition_point(|other| other <= score);
-                    (below + up_to) as f64
-                };
-                let twice: f64 = scores.iter().map(ahead).sum();
-                Some(0.5 * twice / (scores.len() as f64 * others.len() as f64))
-            }
             _ => None,
         }
     }
@@ -122,22 +110,6 @@ pub struct RocPoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pairs_are_counted_with_ties_by_half() {
-        let a = vec![3.0, -1.0, 0.5, 2.0, 0.5];
-        let b = vec![0.5, -2.0, 2.0, 1.0];
-        let mut pairs = 0.0;
-        for x in &a {
-            for y in &b {
-                pairs += f64::from(u8::from(x > y)) + 0.5 * f64::from(u8::from(x == y));
-            }
-        }
-        let [first, second] = [a, b].map(Density::of_scores);
-        assert_eq!(first.exceeds(&second), Some(pairs / 20.0));
-        assert_eq!(second.exceeds(&first), Some(1.0 - pairs / 20.0));
-        assert_eq!(first.exceeds(&Density::of_scores(Vec::new())), None);
-    }
 
     #[test]
     fn normal_laws_have_a_closed_form() {

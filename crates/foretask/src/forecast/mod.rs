@@ -60,6 +60,11 @@ pub struct Forecast {
     /// Expected mean of -ln P(class) by the model's probabilities; none from a theory.
     #[serde(default)]
     pub log_loss: Option<f64>,
+    /// For two classes, the expected area under the ROC curve: how often a sample of the first has a larger score than
+    /// one of the second. From samples left out: the share of pairs of one fold, which one rule judges, that are in
+    /// order, ties by half. None where no sample can be left out, and of a theory that draws its samples.
+    #[serde(default)]
+    pub auc: Option<f64>,
     /// Expected share of wrong decisions in each class.
     pub class_errors: Vec<f64>,
     /// How often a sample of each class (row) is expected to be called each class (column); rows sum
@@ -133,16 +138,6 @@ impl Forecast {
         )
     }
 
-    /// The area under [`Forecast::roc`]: how often a sample of the first class is expected to have a larger score than
-    /// one of the second. Of left-out scores the share of pairs, ties counted by half (Mann-Whitney). `None` unless
-    /// there are two classes and something can be told.
-    pub fn auc(&self) -> Option<f64> {
-        match self.densities.as_slice() {
-            [first, second] if self.told => first.exceeds(second),
-            _ => None,
-        }
-    }
-
     /// Where the error on a test of so many samples will lie (90 %): the interval of the error itself, and the luck of
     /// the test.
     pub fn in_test(&self, samples: usize) -> [f64; 2] {
@@ -194,6 +189,7 @@ impl Forecast {
             interval: [error, error],
             worth: 0.0,
             log_loss: None,
+            auc: None,
             provenance,
             cost: weighted(&stakes.weights(), &class_errors),
             class_errors,
