@@ -120,7 +120,7 @@ impl<'a> Facts<'a> {
         };
         match () {
             () if costs || forecast.alarm.is_some() || !forecast.told => Beside::Better,
-            () if forecast.error >= commonest => Beside::NoBetter,
+            () if forecast.error >= commonest - ROUNDING => Beside::NoBetter,
             () if forecast.interval[1] >= commonest => Beside::Unsure,
             () => Beside::Better,
         }
@@ -144,6 +144,9 @@ pub(crate) enum Beside {
     /// It is not smaller.
     NoBetter,
 }
+
+/// Errors that differ by less are equal.
+const ROUNDING: f64 = 1e-9;
 
 /// From this likeness on a task is called related, and from its opposite on opposed.
 pub const RELATED: f64 = 0.25;

@@ -12,3 +12,4 @@ mod output;
 mod prediction;
 mod rules;
 mod told;
+mod verdict;
