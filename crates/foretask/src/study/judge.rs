@@ -171,7 +171,11 @@ impl Target<'_, '_> {
                     both.for_each(|(&l, decision)| decisions[l] = decision);
                 }
             }
-            Judgement { scores, decisions }
+            Judgement {
+                scores,
+                decisions,
+                folds,
+            }
         };
         Judgements {
             class: class.to_vec(),

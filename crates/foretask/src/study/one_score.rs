@@ -96,7 +96,13 @@ impl Target<'_, '_> {
                     decisions[l] = usize::from(score <= rule.threshold);
                 }
             }
-            Judgement { scores, decisions }
+            Judgement {
+                scores,
+                decisions,
+                folds: (lessons.iter())
+                    .map(|lesson| lesson.held_out.clone())
+                    .collect(),
+            }
         };
         let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();
         let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
@@ -174,7 +180,7 @@ impl Target<'_, '_> {
             vec![1.0 - errors[0], errors[0]],
             vec![errors[1], 1.0 - errors[1]],
         ];
-        let densities = (0..2).map(|c| Density::Gaussian {
+        let densities = [0, 1].map(|c| Density::Gaussian {
             mean: law.mean[c],
             deviation: law.variance[c].sqrt().max(1e-300),
         });
@@ -187,6 +193,7 @@ impl Target<'_, '_> {
             provenance: self.population.provenance,
             worth: self.cells().samples(self.index()) as f64,
             log_loss: None,
+            auc: densities[0].exceeds(&densities[1]),
             cost: weighted(&self.stakes().weights(), &errors),
             confusion,
             reliability: Vec::new(),
@@ -194,7 +201,7 @@ impl Target<'_, '_> {
             class_errors: errors.to_vec(),
             priors: priors.clone(),
             samples: self.cells().samples(self.index()),
-            densities: densities.collect(),
+            densities: densities.to_vec(),
             rehearsal: Rehearsal::default(),
             notes,
         };
