@@ -66,7 +66,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
     rehearse = params["rehearse"]
     if not isinstance(rehearse, bool | np.bool_):
         raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
-    priors = params["priors"]
+    priors = "observed" if params["priors"] is None else params["priors"]
     if isinstance(priors, str):
         if priors not in ("observed", "equal"):
             raise ValueError(

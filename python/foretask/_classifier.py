@@ -71,8 +71,8 @@ default="auto"
         How strongly tasks share; chosen in closed form by default. Needs ``gamma``.
     gamma : float, dict or array-like of shape (n_tasks,), default=None
         How freely each task may differ; by task, or in the order of ``tasks_``. Needs ``lam``.
-    priors : {"observed", "equal"}, dict or array-like of shape (n_classes,), default="observed"
-        How often classes occur where the classifier will be used.
+    priors : {"observed", "equal"}, dict, array-like of shape (n_classes,) or None, default="observed"
+        How often classes occur where the classifier will be used; None is "observed".
     costs : dict or array-like of shape (n_classes,), default=None
         What a mistake in a class costs; one each by default.
     null_class : object, default=None
