@@ -31,6 +31,7 @@ from ._data import (
 )
 from ._forecast import Forecast
 from ._problem import LabelledRows, Problem, choices_for
+from ._progress import telling
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -97,6 +98,8 @@ default="auto"
         The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
         take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches
         and cross-validation work as for any classifier. Not together with ``task``.
+    verbose : int, default=0
+        1 shows how far training is: a bar if tqdm is there, lines on standard error otherwise.
 
     Attributes
     ----------
@@ -125,7 +128,8 @@ default="auto"
     Notes
     -----
     Rows are kept as they are (``float32`` or ``float64``, C or Fortran order) and not copied; the
-    interpreter is free for other threads meanwhile. Sparse input is accepted and made dense.
+    interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
+    made dense.
 
     ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
     then leaves out one of the three, so that the forecast takes copies for new samples.
@@ -175,6 +179,7 @@ default="auto"
         ties: Ties = "margins",
         rehearse: bool = True,
         task_column: str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.target = target
         self.rule = rule
@@ -192,6 +197,7 @@ default="auto"
         self.ties = ties
         self.rehearse = rehearse
         self.task_column = task_column
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -231,7 +237,8 @@ default="auto"
             The fitted classifier.
         """
         problem = self._problem(X, y, task, sample_weight, sample_domain)
-        models, relatedness = _foretask.fit(problem.samples, problem.choices)
+        with telling(self.verbose, "training") as tell:
+            models, relatedness = _foretask.fit(problem.samples, problem.choices, tell)
         return self._keep(problem.tasks, problem.classes, models, relatedness)
 
     def fit_from_statistics(self, statistics: Statistics) -> MultiTaskClassifier:
@@ -251,7 +258,8 @@ default="auto"
             The fitted classifier.
         """
         choices, tasks, classes = self._planned(statistics)
-        study = _foretask.Study.of_statistics(statistics._filled(), choices)
+        with telling(self.verbose, "training") as tell:
+            study = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         return self._keep(tasks, classes, study.models(), study.relatedness())
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:

@@ -25,6 +25,7 @@ from ._forecast import (
     Paired,
     TaskValues,
 )
+from ._progress import telling
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -106,7 +107,8 @@ class Study:
     ) -> None:
         estimator = MultiTaskClassifier(target=target, **settings)
         problem = estimator._problem(X, y, task, sample_weight)
-        raw = _foretask.Study.of_rows(problem.samples, problem.choices)
+        with telling(estimator.verbose, "training") as tell:
+            raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
         self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
 
     @classmethod
@@ -130,7 +132,8 @@ class Study:
         study = cls.__new__(cls)
         estimator = MultiTaskClassifier(target=target, **settings)
         choices, tasks, classes = estimator._planned(statistics)
-        raw = _foretask.Study.of_statistics(statistics._filled(), choices)
+        with telling(estimator.verbose, "training") as tell:
+            raw = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         study._keep(estimator, raw, tasks, classes, None)
         return study
 
@@ -292,7 +295,9 @@ class Study:
         TaskValues or dict
             By task if there are several targets.
         """
-        found = zip(self._forecasts().items(), self._raw.source_values(), strict=True)
+        with telling(self._estimator.verbose, "leaving out each source") as tell:
+            values = self._raw.source_values(tell)
+        found = zip(self._forecasts().items(), values, strict=True)
         return self._by_target({name: self._values(told, values) for (name, told), values in found})
 
     def _values(self, told: Forecast, values: list[tuple[str | None, float, list[float], Any]]) -> TaskValues:
@@ -328,7 +333,9 @@ class Study:
             if there are several targets.
         """
         answers: dict[str, list[Compared]] = {}
-        for (name, own), rules in zip(self._forecasts().items(), self._raw.compare(), strict=True):
+        with telling(self._estimator.verbose, "comparing rules") as tell:
+            compared = self._raw.compare(tell)
+        for (name, own), rules in zip(self._forecasts().items(), compared, strict=True):
             names = self._names_of(name)
             answers[name] = [
                 Compared(

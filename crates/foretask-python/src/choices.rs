@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use foretask::{
-    Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
-    Word,
+    Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Stop, Tail,
+    Ties, Word,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -79,6 +79,7 @@ impl Choices<'_> {
                 _ => None,
             },
             rehearse: self.rehearse,
+            stop: Stop::default(),
         };
         let by_task = match &self.gamma {
             Some(Gamma::ByTask(by_task)) => Some(by_task.clone()),
@@ -95,6 +96,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// What ends the work of these settings.
+    pub fn stop(&self) -> &Stop {
+        &self.settings.stop
+    }
+
     /// How features are scaled.
     pub fn scaling(&self) -> Scaling {
         self.settings.scaling

@@ -12,6 +12,7 @@ mod model;
 mod samples;
 mod statistics;
 mod studies;
+mod watch;
 
 use pyo3::prelude::*;
 

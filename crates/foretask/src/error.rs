@@ -151,6 +151,10 @@ pub enum Error {
         task: String,
     },
 
+    /// [`Stop::throw`](crate::Stop::throw) was called meanwhile.
+    #[error("the computation was interrupted")]
+    Interrupted,
+
     // Files.
     /// A file is not one of ours, or not whole.
     #[error("{what} cannot be read: {why}")]

@@ -34,5 +34,6 @@ mod rule_simulation;
 mod simulation;
 mod statements;
 mod statistics;
+mod stop;
 mod theory_invariants;
 mod views;
