@@ -1,6 +1,9 @@
 //! Fitting and foretelling: data become one study per target, and everything is asked of these.
 
-use foretask::{LeftOut, Scaling, Statistics, Stop, Word};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use foretask::{LeftOut, Scaling, Statistics, Word};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -27,8 +30,8 @@ pub fn fit<'py>(
     tell: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let (named, chosen) = (samples.named()?, choices.settings()?);
-    let (models, likeness) = watched(py, chosen.stop(), tell.as_ref(), |share| {
-        let statistics = Statistics::of_until(&named.tasks()?, chosen.stop())?;
+    let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
+        let statistics = Statistics::try_from((&named.tasks()?, chosen.stop()))?;
         let likeness = foretask::relatedness(&statistics, chosen.scaling());
         Ok((models(&targets(statistics, &chosen, share)?)?, likeness))
     })?;
@@ -40,7 +43,7 @@ pub fn fit<'py>(
 pub struct Study {
     statistics: Statistics<'static>,
     scaling: Scaling,
-    stop: Stop,
+    switch: Arc<AtomicBool>,
     studies: Vec<foretask::Study<'static>>,
 }
 
@@ -88,11 +91,11 @@ impl Study {
         tell: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (named, chosen) = (samples.named()?, choices.settings()?);
-        watched(py, chosen.stop(), tell.as_ref(), |share| {
+        watched(py, chosen.switch(), tell.as_ref(), |share| {
             let tasks = named.tasks()?;
             // The union with nothing has the same numbers, and rows of its own.
             let mut statistics = Statistics::new(tasks.features()).keeping_all_rows();
-            statistics.merge(Statistics::of_until(&tasks, chosen.stop())?)?;
+            statistics.merge(Statistics::try_from((&tasks, chosen.stop()))?)?;
             Self::new(statistics, &chosen, share)
         })
     }
@@ -109,7 +112,7 @@ impl Study {
     ) -> PyResult<Self> {
         let chosen = choices.settings()?;
         let statistics = statistics.try_borrow()?.0.clone();
-        watched(py, chosen.stop(), tell.as_ref(), |share| {
+        watched(py, chosen.switch(), tell.as_ref(), |share| {
             Self::new(statistics, &chosen, share)
         })
     }
@@ -236,7 +239,7 @@ impl Study {
 
     /// The trained model of each target.
     fn models(&self, py: Python<'_>) -> PyResult<Vec<Model>> {
-        watched(py, &self.stop, None, |_| models(&self.studies))
+        watched(py, &self.switch, None, |_| models(&self.studies))
     }
 }
 
@@ -250,7 +253,7 @@ impl Study {
             studies: targets(statistics.clone(), chosen, share)?,
             statistics,
             scaling: chosen.scaling(),
-            stop: chosen.stop().clone(),
+            switch: chosen.switch().clone(),
         })
     }
 
@@ -270,7 +273,7 @@ impl Study {
         of: impl Fn(&foretask::Study<'static>, &dyn Fn(f64)) -> foretask::Result<T> + Send + Sync,
     ) -> PyResult<Vec<T>> {
         let count = self.studies.len() as f64;
-        watched(py, &self.stop, tell.as_ref(), |share| {
+        watched(py, &self.switch, tell.as_ref(), |share| {
             let studies = self.studies.iter().enumerate();
             studies
                 .map(|(number, study)| of(study, &|own| share.tell((number as f64 + own) / count)))

@@ -1,10 +1,9 @@
 //! Long work on a thread of its own, while the calling one listens: to Ctrl-C, and for what is done.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use foretask::Stop;
 use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
@@ -30,14 +29,14 @@ impl Share {
 }
 
 /// Runs `work` while other Python threads run. Meanwhile signals are looked at, and `tell`, a function of Python,
-/// is told the share that is done; if either raises, `stop` is thrown and the exception is that of the call.
+/// is told the share that is done; if either raises, `switch` is thrown and the exception is that of the call.
 pub fn watched<T: Ungil + Send>(
     py: Python<'_>,
-    stop: &Stop,
+    switch: &AtomicBool,
     tell: Option<&Py<PyAny>>,
     work: impl FnOnce(&Share) -> foretask::Result<T> + Ungil + Send,
 ) -> PyResult<T> {
-    stop.reset();
+    switch.store(false, Ordering::Relaxed);
     let share = Share(AtomicU64::new(0f64.to_bits()));
     let share = &share;
     let listen = |last: &mut f64| {
@@ -69,7 +68,7 @@ pub fn watched<T: Ungil + Send>(
                     Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(error) = listen(&mut last) {
-                            stop.throw();
+                            switch.store(true, Ordering::Relaxed);
                             raised = Some(error);
                         }
                     }

@@ -151,7 +151,7 @@ pub enum Error {
         task: String,
     },
 
-    /// [`Stop::throw`](crate::Stop::throw) was called meanwhile.
+    /// A [`Stop`](crate::Stop) was thrown meanwhile.
     #[error("the computation was interrupted")]
     Interrupted,
 

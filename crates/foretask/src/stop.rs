@@ -6,18 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::{Error, Result};
 
 /// A switch that another thread may throw: long computations look at it between couplings, folds and sources, and
-/// end with [`Error::Interrupted`]. Copies are the same switch.
+/// end with [`Error::Interrupted`] where it is true. Copies are the same switch; by default nobody holds another.
 ///
 /// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
 /// use foretask::{Error, Rows, Settings, Study, Tasks};
 /// # let values: Vec<f64> = (0..40).map(|i| ((i * 37) % 11) as f64).collect();
 /// # let class: Vec<&str> = (0..20).map(|i| if i % 2 == 0 { "bike" } else { "mug" }).collect();
 /// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &["webcam"; 20], &class)?;
-/// let settings = Settings::default();
-/// let switch = settings.stop.clone();
-/// switch.throw();
+/// let switch = Arc::new(AtomicBool::new(true));
+/// let settings = Settings { stop: switch.clone().into(), ..Settings::default() };
 /// assert!(matches!(Study::new(&tasks, &settings), Err(Error::Interrupted)));
-/// switch.reset();
+/// switch.store(false, Ordering::Relaxed);
 /// assert!(Study::new(&tasks, &settings).is_ok());
 /// # Ok::<(), Error>(())
 /// ```
@@ -25,16 +27,6 @@ use crate::error::{Error, Result};
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends what looks at it.
-    pub fn throw(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// As before it was thrown.
-    pub fn reset(&self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-
     /// # Errors
     /// If it was thrown.
     pub(crate) fn check(&self) -> Result<()> {
@@ -42,6 +34,12 @@ impl Stop {
             true => Err(Error::Interrupted),
             false => Ok(()),
         }
+    }
+}
+
+impl From<Arc<AtomicBool>> for Stop {
+    fn from(switch: Arc<AtomicBool>) -> Self {
+        Self(switch)
     }
 }
 

@@ -2,6 +2,9 @@
 
 use super::common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use common::drawn::{Data, along};
 use foretask::{Error, Evidence, Labels, RuleName, Settings, Statistics, Stop, Study};
 
@@ -21,12 +24,20 @@ fn data() -> Data {
     )
 }
 
-fn roads() -> Vec<Settings> {
+/// A switch, and a way to turn it.
+fn switch() -> (Stop, impl Fn(bool)) {
+    let switch = Arc::new(AtomicBool::new(false));
+    let stop = Stop::from(switch.clone());
+    (stop, move |on| switch.store(on, Ordering::Relaxed))
+}
+
+fn roads(stop: &Stop) -> Vec<Settings> {
     let by = |rule, labels, evidence| Settings {
         target: Some("target".into()),
         rule,
         labels,
         evidence,
+        stop: stop.clone(),
         ..Settings::default()
     };
     let at_one_coupling = Settings {
@@ -47,12 +58,13 @@ fn roads() -> Vec<Settings> {
 fn a_thrown_switch_ends_every_study_and_is_forgotten_once_reset() {
     let data = data();
     let tasks = data.tasks();
-    for settings in roads() {
+    let (stop, turn) = switch();
+    for settings in roads(&stop) {
         let before = Study::new(&tasks, &settings).unwrap();
-        settings.stop.throw();
+        turn(true);
         let stopped = Study::new(&tasks, &settings);
         assert!(matches!(stopped, Err(Error::Interrupted)), "{settings:?}");
-        settings.stop.reset();
+        turn(false);
         let after = Study::new(&tasks, &settings).unwrap();
         assert_eq!(after.forecast(), before.forecast());
     }
@@ -63,12 +75,13 @@ fn a_thrown_switch_ends_every_study_and_is_forgotten_once_reset() {
 fn a_switch_thrown_on_the_way_ends_the_study() {
     let data = data();
     let tasks = data.tasks();
-    for settings in roads() {
+    let (stop, turn) = switch();
+    for settings in roads(&stop) {
         for at in [0.0, 0.1, 0.4, 0.7, 0.99] {
-            settings.stop.reset();
+            turn(false);
             let told = |share: f64| {
                 if share >= at {
-                    settings.stop.throw();
+                    turn(true);
                 }
             };
             let stopped = Study::each(&tasks, std::slice::from_ref(&settings), &told);
@@ -81,17 +94,19 @@ fn a_switch_thrown_on_the_way_ends_the_study() {
 fn questions_end_too_and_are_answered_when_asked_again() {
     let data = data();
     let tasks = data.tasks();
+    let (stop, turn) = switch();
     let settings = Settings {
         target: Some("target".into()),
+        stop,
         ..Settings::default()
     };
     let study = Study::new(&tasks, &settings).unwrap();
     let values = study.source_values(&|_| {}).unwrap();
-    settings.stop.throw();
+    turn(true);
     let stopped = study.source_values(&|_| {});
     assert!(matches!(stopped, Err(Error::Interrupted)));
     assert!(matches!(study.compare(&|_| {}), Err(Error::Interrupted)));
-    settings.stop.reset();
+    turn(false);
     assert_eq!(study.source_values(&|_| {}).unwrap(), values);
 }
 
@@ -99,13 +114,13 @@ fn questions_end_too_and_are_answered_when_asked_again() {
 fn statistics_end_too_and_keep_no_switch() {
     let data = data();
     let tasks = data.tasks();
-    let stop = Stop::default();
-    stop.throw();
-    let stopped = Statistics::of_until(&tasks, &stop);
+    let (stop, turn) = switch();
+    turn(true);
+    let stopped = Statistics::try_from((&tasks, &stop));
     assert!(matches!(stopped, Err(Error::Interrupted)));
-    stop.reset();
-    let statistics = Statistics::of_until(&tasks, &stop).unwrap();
-    stop.throw();
+    turn(false);
+    let statistics = Statistics::try_from((&tasks, &stop)).unwrap();
+    turn(true);
     let study = |statistics: Statistics<'_>| {
         let settings = Settings {
             target: Some("target".into()),

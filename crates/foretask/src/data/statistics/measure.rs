@@ -20,17 +20,6 @@ impl<'a> Statistics<'a> {
         measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
     }
 
-    /// The same, unless the switch is thrown meanwhile.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`] if it is.
-    pub fn of_until(tasks: &Tasks<'a>, stop: &Stop) -> Result<Self> {
-        let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
-        stop.check()?;
-        // What is done with them later is not to be stopped by the same switch unawares.
-        Ok(statistics.stopped_by(&Stop::default()))
-    }
-
     /// With the switch of a study, which looks at it before it believes any scatter made meanwhile.
     pub(crate) fn stopped_by(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
@@ -181,6 +170,18 @@ impl<'a> Statistics<'a> {
 impl<'a> From<&Tasks<'a>> for Statistics<'a> {
     fn from(tasks: &Tasks<'a>) -> Self {
         Self::of(tasks)
+    }
+}
+
+/// As [`Statistics::of`], unless the switch is thrown meanwhile.
+impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
+    type Error = Error;
+
+    fn try_from((tasks, stop): (&Tasks<'a>, &Stop)) -> Result<Self> {
+        let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
+        stop.check()?;
+        // What is done with them later is not to be stopped by the same switch unawares.
+        Ok(statistics.stopped_by(&Stop::default()))
     }
 }
 
