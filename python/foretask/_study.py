@@ -25,6 +25,7 @@ from ._forecast import (
     Paired,
     TaskValues,
 )
+from ._html import shown, table
 from ._progress import telling
 
 if TYPE_CHECKING:
@@ -415,6 +416,15 @@ class Study:
         """
         fitted: MultiTaskClassifier = copy(self._estimator)
         return fitted._keep(self._tasks, self._classes, self._raw.models(), self._raw.relatedness())
+
+    def _repr_html_(self) -> str:
+        roles = {name: "target" for name in self._raw.targets}
+        rows = [
+            (name, roles.get(name, "source"), sum(counts), ", ".join(shown(one) for one in classes))
+            for name, classes, counts in self._raw.tasks
+        ]
+        told = "".join(forecast._repr_html_() for forecast in self._forecasts().values())
+        return f"<div>{table(['task', 'role', 'labels', 'classes'], rows)}{told}</div>"
 
     def __repr__(self) -> str:
         return f"Study(targets={self.targets.tolist()!r}, tasks={self.tasks.tolist()!r})"

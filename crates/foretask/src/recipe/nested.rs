@@ -51,6 +51,9 @@ pub(crate) struct Part {
     pub(crate) tournament: Tournament,
 }
 
+/// How many samples of each class are left, and the theory of the used fits for so many.
+type Levels = (Vec<usize>, Vec<Option<Level>>);
+
 /// How many folds a forecast is made with; none where a class has one sample, or all have two: half of them would tell
 /// nothing about what all can do.
 pub(crate) fn folds_of(class: &[usize], classes: usize) -> Option<usize> {
@@ -137,7 +140,7 @@ impl Tournament {
         folds: impl Iterator<Item = &'f Fold>,
         used: &[(usize, Wanted)],
         stop: &Stop,
-    ) -> Result<Vec<(Vec<usize>, Vec<Option<Level>>)>> {
+    ) -> Result<Vec<Levels>> {
         let mut counts: Vec<Vec<usize>> = folds.map(|fold| self.counts_without(fold)).collect();
         counts.sort_unstable();
         counts.dedup();
@@ -160,7 +163,7 @@ impl Tournament {
         &self,
         fold: &Fold,
         used: &[(usize, Wanted)],
-        levels: &[(Vec<usize>, Vec<Option<Level>>)],
+        levels: &[Levels],
         stop: &Stop,
     ) -> Result<Option<Part>> {
         let Some(others) = fold.others.clone() else {
