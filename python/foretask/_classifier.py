@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _foretask
-from ._choices import Choices, Labels, Rule, Scale, Tail, Theory, Ties
+from ._choices import (
+    ByClass,
+    Choices,
+    Gamma,
+    Labels,
+    Priors,
+    Rule,
+    Scale,
+    Tail,
+    Theory,
+    Ties,
+    Views,
+)
 from ._data import (
     TABLE,
     Names,
@@ -168,14 +180,14 @@ default="auto"
         labels: Labels = "auto",
         theory: Theory = "auto",
         lam: float | None = None,
-        gamma: Any = None,
-        priors: Any = "observed",
-        costs: Any = None,
+        gamma: Gamma = None,
+        priors: Priors = "observed",
+        costs: ByClass = None,
         null_class: Any = None,
         false_alarm: float | None = None,
         tail: Tail = "auto",
         scale: Scale = "auto",
-        views: str | Sequence[str] = "auto",
+        views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
         task_column: str | None = None,
@@ -284,11 +296,11 @@ default="auto"
     ) -> Problem:
         """Check the data and the parameters."""
         column = self._column_of(X, task, sample_domain)
-        if hasattr(self, "task_column_"):
-            del self.task_column_
         if column is not None:
             self.task_column_ = column
             X, task = split_column(X, column)
+        elif hasattr(self, "task_column_"):
+            del self.task_column_
         X, y = validate_data(self, X, y, ensure_min_samples=2, **TABLE)
         check_classification_targets(y)
         if sample_weight is not None:
@@ -479,14 +491,13 @@ default="auto"
             return X, y, [(self._model_of(tasks), everything)], everything
         names, codes = encode(one_per_row("task", tasks, X.shape[0]), "tasks")
         sources = [name in self._tasks.names and name not in self._by_name for name in names.names]
+        kept: Any = everything
         if any(sources):
             kept = np.flatnonzero(~np.array(sources)[codes])
             if kept.size == 0:
                 known = ", ".join(repr(name) for name in self._by_name)
                 raise ValueError(f"no row is of a target ({known}), and rows of sources are not counted")
             X, y, codes = part_of(X, kept), y[kept], codes[kept]
-        else:
-            kept = everything
         models = [(code, self._model_of(names.labels[code])) for code in np.unique(codes)]
         if len(models) == 1:
             return X, y, [(models[0][1], everything)], kept

@@ -29,6 +29,9 @@ from ._html import shown, table
 from ._progress import telling
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._choices import Settings
     from ._statistics import Statistics
 
 #: Labels added where nothing is said, as on the command line.
@@ -54,6 +57,8 @@ class Study:
         The task to decide for; by default every task that has two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts: whole numbers.
+    task_column : str, default=None
+        The column of the data frame ``X`` that names the task of each row, instead of ``task``.
     **settings
         Further parameters of :class:`MultiTaskClassifier`.
 
@@ -104,16 +109,19 @@ class Study:
         *,
         target: Any = None,
         sample_weight: Any = None,
-        **settings: Any,
+        task_column: str | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
-        estimator = MultiTaskClassifier(target=target, **settings)
+        estimator = MultiTaskClassifier(target=target, task_column=task_column, **settings)
         problem = estimator._problem(X, y, task, sample_weight)
         with telling(estimator.verbose, "training") as tell:
             raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
         self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
 
     @classmethod
-    def from_statistics(cls, statistics: Statistics, *, target: Any = None, **settings: Any) -> Study:
+    def from_statistics(
+        cls, statistics: Statistics, *, target: Any = None, **settings: Unpack[Settings]
+    ) -> Study:
         """Study statistics instead of rows.
 
         Parameters
