@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _foretask
 from ._choices import (
@@ -28,6 +28,7 @@ from ._choices import (
     Ties,
     Views,
 )
+from ._columns import checked
 from ._data import (
     TABLE,
     Names,
@@ -301,7 +302,7 @@ default="auto"
             X, task = split_column(X, column)
         elif hasattr(self, "task_column_"):
             del self.task_column_
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **TABLE)
+        X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -474,7 +475,7 @@ default="auto"
             X, in_frame = split_column(X, column)
             held = task is None
             task = in_frame if held else task
-        X = dense(validate_data(self, X, reset=False, **TABLE))
+        X = dense(checked(self, X, reset=False, **TABLE))
         if sample_domain is not None:
             if task is not None:
                 raise ValueError("give task or sample_domain, not both")
