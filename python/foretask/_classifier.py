@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,23 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _foretask
-from ._choices import Choices, Labels, Rule, Scale, Tail, Theory, Ties
+from ._choices import (
+    ByClass,
+    Choices,
+    Gamma,
+    Labels,
+    Priors,
+    Rule,
+    Scale,
+    Tail,
+    Theory,
+    Ties,
+    Views,
+)
+from ._columns import checked
 from ._data import (
     TABLE,
     Names,
@@ -24,12 +37,14 @@ from ._data import (
     encode,
     name_of,
     named,
+    nearest,
     one_per_row,
     reordered,
     split_column,
 )
 from ._forecast import Forecast
 from ._problem import LabelledRows, Problem, choices_for
+from ._progress import telling
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -70,8 +85,8 @@ default="auto"
         How strongly tasks share; chosen in closed form by default. Needs ``gamma``.
     gamma : float, dict or array-like of shape (n_tasks,), default=None
         How freely each task may differ; by task, or in the order of ``tasks_``. Needs ``lam``.
-    priors : {"observed", "equal"}, dict or array-like of shape (n_classes,), default="observed"
-        How often classes occur where the classifier will be used.
+    priors : {"observed", "equal"}, dict, array-like of shape (n_classes,) or None, default="observed"
+        How often classes occur where the classifier will be used; None is "observed".
     costs : dict or array-like of shape (n_classes,), default=None
         What a mistake in a class costs; one each by default.
     null_class : object, default=None
@@ -92,6 +107,12 @@ default="auto"
     rehearse : bool, default=True
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
+    task_column : str, default=None
+        The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
+        take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches
+        and cross-validation work as for any classifier. Not together with ``task``.
+    verbose : int, default=0
+        1 shows how far training is: a bar if tqdm is there, lines on standard error otherwise.
 
     Attributes
     ----------
@@ -113,13 +134,15 @@ default="auto"
 
     See Also
     --------
+    foretask.TargetSplit : Cross-validation that tests on rows of the target only.
     foretask.Study : Forecast, learning curve, value of each source and classifier from one fit.
     foretask.evaluate : The error measured on labelled data, next to the forecast.
 
     Notes
     -----
     Rows are kept as they are (``float32`` or ``float64``, C or Fortran order) and not copied; the
-    interpreter is free for other threads meanwhile. Sparse input is accepted and made dense.
+    interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
+    made dense.
 
     ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
     then leaves out one of the three, so that the forecast takes copies for new samples.
@@ -142,6 +165,14 @@ default="auto"
     20
     """
 
+    # Asked for wherever scikit-learn routes metadata. With one target predictions need no task: rows of
+    # sources would be refused.
+    __metadata_request__fit = {"task": True}
+    __metadata_request__score = {"task": True}
+    __metadata_request__predict = {"task": False}
+    __metadata_request__predict_proba = {"task": False}
+    __metadata_request__decision_function = {"task": False}
+
     def __init__(
         self,
         target: Any = None,
@@ -150,16 +181,18 @@ default="auto"
         labels: Labels = "auto",
         theory: Theory = "auto",
         lam: float | None = None,
-        gamma: Any = None,
-        priors: Any = "observed",
-        costs: Any = None,
+        gamma: Gamma = None,
+        priors: Priors = "observed",
+        costs: ByClass = None,
         null_class: Any = None,
         false_alarm: float | None = None,
         tail: Tail = "auto",
         scale: Scale = "auto",
-        views: str | Sequence[str] = "auto",
+        views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
+        task_column: str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.target = target
         self.rule = rule
@@ -176,6 +209,8 @@ default="auto"
         self.views = views
         self.ties = ties
         self.rehearse = rehearse
+        self.task_column = task_column
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -215,7 +250,8 @@ default="auto"
             The fitted classifier.
         """
         problem = self._problem(X, y, task, sample_weight, sample_domain)
-        models, relatedness = _foretask.fit(problem.samples, problem.choices)
+        with telling(self.verbose, "training") as tell:
+            models, relatedness = _foretask.fit(problem.samples, problem.choices, tell)
         return self._keep(problem.tasks, problem.classes, models, relatedness)
 
     def fit_from_statistics(self, statistics: Statistics) -> MultiTaskClassifier:
@@ -235,7 +271,8 @@ default="auto"
             The fitted classifier.
         """
         choices, tasks, classes = self._planned(statistics)
-        study = _foretask.Study.of_statistics(statistics._filled(), choices)
+        with telling(self.verbose, "training") as tell:
+            study = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         return self._keep(tasks, classes, study.models(), study.relatedness())
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
@@ -259,17 +296,13 @@ default="auto"
         sample_domain: Any = None,
     ) -> Problem:
         """Check the data and the parameters."""
-        if isinstance(task, str):
-            if task not in columns_of(X):
-                raise ValueError(
-                    f"task={task!r} names no column of X; give one task per row, or a data frame "
-                    "with that column"
-                )
-            self.task_column_ = task
-            X, task = split_column(X, task)
+        column = self._column_of(X, task, sample_domain)
+        if column is not None:
+            self.task_column_ = column
+            X, task = split_column(X, column)
         elif hasattr(self, "task_column_"):
             del self.task_column_
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **TABLE)
+        X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -279,6 +312,27 @@ default="auto"
             rows, domain_target = rows.of_domains(sample_domain)
             target = domain_target if target is None else target
         return rows.problem(target, self.get_params(deep=False))
+
+    def _column_of(self, X: Any, task: Any, sample_domain: Any) -> str | None:
+        """Return the column of training data that holds the task, if one is named."""
+        if self.task_column is not None:
+            if task is not None or sample_domain is not None:
+                given = "task" if task is not None else "sample_domain"
+                raise ValueError(
+                    f"the tasks are in task_column={self.task_column!r} and in {given}: give one of them"
+                )
+            name, column = "task_column", self.task_column
+        elif isinstance(task, str):
+            name, column = "task", task
+        else:
+            return None
+        columns = columns_of(X)
+        if column not in columns:
+            raise ValueError(
+                f"{name}={column!r} names no column of X{nearest(column, columns)}; give one task per row, "
+                "or a data frame with that column"
+            )
+        return column
 
     def _keep(
         self,
@@ -393,27 +447,62 @@ default="auto"
 
     def _rows(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], list[Any]]:
         """Return the checked table, and for each model its rows."""
-        check_is_fitted(self)
-        columns = columns_of(X)
-        column = getattr(self, "task_column_", None)
-        if isinstance(task, str) and task in columns:
-            X, task = split_column(X, task)
-        elif column is not None and column in columns:
-            X, held = split_column(X, column)
-            task = held if task is None else task
-        X = dense(validate_data(self, X, reset=False, **TABLE))
-        if sample_domain is not None:
-            if task is not None:
-                raise ValueError("give task or sample_domain, not both")
-            task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
+        X, tasks, held = self._table(X, task, sample_domain)
         everything = slice(None)
-        if task is None or isinstance(task, str) or np.ndim(task) == 0:
-            return X, [(self._model_of(task), everything)]
-        names, codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
+        # A column says where rows come from and asks nothing: the only rule decides for all of them.
+        one_rule = held and len(self.models_) == 1
+        if tasks is None or isinstance(tasks, str) or np.ndim(tasks) == 0:
+            return X, [(self._model_of(tasks), everything)]
+        names, codes = encode(one_per_row("task", tasks, X.shape[0]), "tasks")
+        if one_rule and all(name in self._tasks.names for name in names.names):
+            return X, [(self._model_of(None), everything)]
         models = [self._model_of(label) for label in names.labels]
         if len(models) == 1:
             return X, [(models[0], everything)]
         return X, [(model, np.flatnonzero(codes == code)) for code, model in enumerate(models)]
+
+    def _table(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], Any, bool]:
+        """Return the checked table, the task of all rows or of each, and whether a column held it."""
+        check_is_fitted(self)
+        columns, held = columns_of(X), False
+        column = getattr(self, "task_column_", None)
+        if isinstance(task, str) and task in columns:
+            X, task = split_column(X, task)
+        elif column is not None and column in columns:
+            if self.task_column is not None and (task is not None or sample_domain is not None):
+                given = "task" if task is not None else "sample_domain"
+                raise ValueError(f"the tasks are in task_column={column!r} and in {given}: give one of them")
+            X, in_frame = split_column(X, column)
+            held = task is None
+            task = in_frame if held else task
+        X = dense(checked(self, X, reset=False, **TABLE))
+        if sample_domain is not None:
+            if task is not None:
+                raise ValueError("give task or sample_domain, not both")
+            task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
+        return X, task, held
+
+    def _target_rows(
+        self, X: Any, y: Any, task: Any, sample_domain: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any], list[Any], Any]:
+        """Leave out rows of sources: return table, classes, rows of each model, and which rows are left."""
+        X, tasks, _ = self._table(X, task, sample_domain)
+        y, everything = one_per_row("y", y, X.shape[0]), slice(None)
+        if tasks is None or isinstance(tasks, str) or np.ndim(tasks) == 0:
+            return X, y, [(self._model_of(tasks), everything)], everything
+        names, codes = encode(one_per_row("task", tasks, X.shape[0]), "tasks")
+        sources = [name in self._tasks.names and name not in self._by_name for name in names.names]
+        kept: Any = everything
+        if any(sources):
+            kept = np.flatnonzero(~np.array(sources)[codes])
+            if kept.size == 0:
+                known = ", ".join(repr(name) for name in self._by_name)
+                raise ValueError(f"no row is of a target ({known}), and rows of sources are not counted")
+            X, y, codes = part_of(X, kept), y[kept], codes[kept]
+        models = [(code, self._model_of(names.labels[code])) for code in np.unique(codes)]
+        if len(models) == 1:
+            return X, y, [(models[0][1], everything)], kept
+        return X, y, [(model, np.flatnonzero(codes == code)) for code, model in models], kept
 
     def _model_of(self, task: Any) -> Any:
         """Return the model of a target; None stands for the only one."""
@@ -453,11 +542,10 @@ default="auto"
 
     def _foretold_scores(self, X: Any, y: Any, task: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return the scores of test rows that the forecast speaks of, and their classes."""
-        X, parts = self._rows(X, task, None)
+        X, truth, parts, _ = self._target_rows(X, y, task)
         if len(parts) != 1:
             raise ValueError("give the one task that the picture is of")
         model, _ = parts[0]
-        truth = one_per_row("y", y, X.shape[0])
         codes = np.array(
             [model.classes.index(self._classes.find(label, "class")) for label in truth],
             dtype=np.int64,
@@ -477,7 +565,8 @@ default="auto"
             Features.
         task : object or array-like of shape (n_samples,), default=None
             The task of all rows, or of each; may be left out if there is one target. With a data
-            frame, the column that holds it.
+            frame, the column that holds it. Rows whose column says that they are of a source are decided
+            by the rule of the one target too; a source that is asked for by ``task`` is refused.
         sample_domain : array-like of shape (n_samples,), default=None
             Instead of ``task``, domains as skada numbers them.
 
@@ -486,7 +575,10 @@ default="auto"
         ndarray of shape (n_samples,)
             Classes.
         """
-        X, parts = self._rows(X, task, sample_domain)
+        return self._predicted(*self._rows(X, task, sample_domain))
+
+    def _predicted(self, X: NDArray[Any], parts: list[Any]) -> NDArray[Any]:
+        """Return the class of each row of a checked table."""
         predicted = np.empty(X.shape[0], dtype=self.classes_.dtype)
         for model, rows in parts:
             codes = self._classes.index(model.classes)
@@ -544,7 +636,9 @@ default="auto"
         sample_weight: Any = None,
         sample_domain: Any = None,
     ) -> float:
-        """Return the share of right decisions.
+        """Return the share of right decisions among the rows of the target.
+
+        Where tasks are given, by ``task``, ``sample_domain`` or a column, rows of sources are not counted.
 
         Parameters
         ----------
@@ -560,8 +654,11 @@ default="auto"
         float
             Accuracy.
         """
-        predicted = self.predict(X, task=task, sample_domain=sample_domain)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        if sample_weight is not None:
+            sample_weight = one_per_row("sample_weight", sample_weight, len(y))
+        X, y, parts, kept = self._target_rows(X, y, task, sample_domain)
+        weight = None if sample_weight is None else sample_weight[kept]
+        return float(accuracy_score(y, self._predicted(X, parts), sample_weight=weight))
 
     # Files
 

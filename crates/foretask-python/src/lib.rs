@@ -13,6 +13,7 @@ mod prepare;
 mod samples;
 mod statistics;
 mod studies;
+mod watch;
 
 use pyo3::prelude::*;
 

@@ -105,6 +105,7 @@
 //!
 //! ```text
 //! error.rs                what can go wrong, and what to do about it
+//! stop.rs                 a switch that ends a computation
 //! words.rs                choices that have a word each, for all faces
 //! tensors.rs              tables of numbers as a safetensors file
 //! numerics/
@@ -288,6 +289,7 @@ mod settings;
 mod shrink;
 mod solve;
 mod stakes;
+mod stop;
 mod study;
 mod tensors;
 pub mod theory;
@@ -312,6 +314,7 @@ pub use recipe::Family;
 pub use rules::Tail;
 pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, vocabulary};
 pub use solve::{LeaveOneOut, Scaling, System};
+pub use stop::Stop;
 pub use study::compare::{Compared, Foretold};
 pub use study::{LeftOut, Study};
 pub use views::kernel::Kernel;

@@ -86,6 +86,7 @@ impl Choices {
             costs: self.cost.clone().unwrap_or_default().0,
             false_alarm: self.alarm()?,
             rehearse: !self.no_rehearsal,
+            ..Settings::default()
         })
     }
 

@@ -25,6 +25,7 @@ use super::theory_labels::TheoryLabels;
 use crate::data::{Cells, Coupling, classes_in_order};
 use crate::error::Result;
 use crate::solve::{Fitted, Grid, GridPoint, Reduced};
+use crate::stop::Stop;
 use crate::views::View;
 
 /// η: how sharply weights follow the leave-one-out error.
@@ -106,15 +107,19 @@ impl Tournament {
         reduced: &Reduced<'_>,
         targets: &[usize],
         grid: &Grid,
+        stop: &Stop,
         done: &dyn Fn(f64),
     ) -> Result<()> {
         for tournament in tournaments.iter_mut() {
+            stop.check()?;
             tournament.look_through(view, reduced);
         }
-        reduced.grid(grid, targets, &mut |fitted, share| {
-            let entered = tournaments.iter_mut().zip(fitted);
-            entered.for_each(|(tournament, fitted)| tournament.enter(view, fitted));
+        reduced.grid(grid, targets, stop, &mut |fitted, share| {
+            for (tournament, fitted) in tournaments.iter_mut().zip(fitted) {
+                tournament.enter(view, fitted, stop)?;
+            }
             done(share);
+            Ok(())
         })
     }
 
@@ -125,10 +130,11 @@ impl Tournament {
         reduced: &Reduced<'_>,
         fitted: Fitted,
         coupling: &Coupling,
-    ) {
+        stop: &Stop,
+    ) -> Result<()> {
         self.coupling = Some(coupling.clone());
         self.look_through(view, reduced);
-        self.enter(view, vec![fitted]);
+        self.enter(view, vec![fitted], stop)
     }
 
     /// Of the samples that `cells` count.
@@ -177,17 +183,18 @@ impl Tournament {
         own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
     }
 
-    fn enter(&mut self, view: View, fitted: Vec<Fitted>) {
+    fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
         let samples = Samples::new(&self.cells, self.target, &self.class);
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
             .map(|fitted| {
+                stop.check()?;
                 let point = fitted.point;
                 let labels = self.labels_in(view, point).zip(self.coupling_at(point));
                 let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
-                samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL)
+                Ok(samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let total = samples.total;
         for (fitted, candidates) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
@@ -210,6 +217,7 @@ impl Tournament {
             self.seen.push(view);
         }
         self.drop_hopeless();
+        Ok(())
     }
 
     /// Gives up candidates that cannot matter, and their fits. Those near to the best of their family in their view

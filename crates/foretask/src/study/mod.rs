@@ -212,7 +212,11 @@ impl<'a> Study<'a> {
         plans: Vec<Plan>,
         progress: &dyn Fn(f64),
     ) -> Result<Vec<Self>> {
-        let done = rehearse::run(statistics, plans, progress)?;
+        let stop = plans.first().map(|plan| plan.settings.stop.clone());
+        let stop = stop.unwrap_or_default();
+        let statistics = statistics.clone().stopped_by(&stop);
+        let done = rehearse::run(&statistics, plans, progress)?;
+        stop.check()?;
         Ok(done.into_iter().map(|done| Self { done }).collect())
     }
 

@@ -142,6 +142,7 @@ impl<'a> Target<'_, 'a> {
         let mut scores = RawScores::new(self.population.features, count);
         let mut own = Mat::zeros(class.len(), count);
         for (number, (a, b)) in pairs(m).enumerate() {
+            self.settings().stop.check()?;
             progress(number as f64 / count as f64);
             let Some(pair) = self.pair(a, b, coupling)? else {
                 continue;
@@ -156,6 +157,7 @@ impl<'a> Target<'_, 'a> {
             }
             scores.set(number, fitted.trained.folded(&rule, &pair));
         }
+        self.settings().stop.check()?;
         Ok(Voters { scores, own })
     }
 
@@ -240,6 +242,7 @@ impl<'a> Target<'_, 'a> {
     pub(super) fn train_pairs(&self, rules: &[PairRule]) -> Result<(Mat<f64>, Vec<f64>)> {
         let mut raw_scores = RawScores::new(self.population.features, rules.len());
         for (number, rule) in rules.iter().enumerate() {
+            self.settings().stop.check()?;
             let Some(pair) = self.pair(rule.classes.0, rule.classes.1, &rule.coupling)? else {
                 continue;
             };
@@ -248,6 +251,7 @@ impl<'a> Target<'_, 'a> {
             let trained = TrainedPair::of(&system, pair.target);
             raw_scores.set(number, trained.folded(&rule.score, &pair));
         }
+        self.settings().stop.check()?;
         Ok((raw_scores.weights, raw_scores.intercept))
     }
 

@@ -174,6 +174,7 @@ impl<'a> Lenses<'_, 'a> {
                 let done = |share: f64| {
                     progress((number as f64 + (part as f64 + share) / parts) / steps);
                 };
+                plan.settings.stop.check()?;
                 match self.through(view, scaling, own[0].0) {
                     Ok(shared) => {
                         let targets: Vec<usize> = own.iter().map(|(target, _)| *target).collect();
@@ -231,6 +232,7 @@ fn carry_out<'a>(
     };
     let mut parts = Vec::with_capacity(plans.len());
     for (before, plan) in plans.iter().enumerate() {
+        plan.settings.stop.check()?;
         let own = targets.iter().position(|&target| target == plan.target);
         let fits = own.and_then(|own| fits.get(own)).cloned();
         let main = match (&fits, plan.is_averaged()) {

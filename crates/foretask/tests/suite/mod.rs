@@ -35,5 +35,6 @@ mod rule_simulation;
 mod simulation;
 mod statements;
 mod statistics;
+mod stop;
 mod theory_invariants;
 mod views;

@@ -38,6 +38,7 @@ use crate::data::cells::Cells;
 use crate::data::tasks::check_rows;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 pub(crate) use rows::RowBlock;
 
@@ -68,6 +69,8 @@ pub struct Statistics<'a> {
     bounds: Vec<Bounds>,
     second: Vec<Second<'a>>,
     kept: Kept,
+    /// Scatters of a study that is to stop are not finished.
+    stop: Stop,
 }
 
 /// Whose rows are kept whatever their number.
@@ -149,6 +152,7 @@ impl Statistics<'static> {
             bounds: Vec::new(),
             second: Vec::new(),
             kept: Kept::default(),
+            stop: Stop::default(),
         }
     }
 }
@@ -266,6 +270,7 @@ impl<'a> Statistics<'a> {
             bounds: Vec::new(),
             second: Vec::new(),
             kept: self.kept.clone(),
+            stop: self.stop.clone(),
         }
     }
 }
