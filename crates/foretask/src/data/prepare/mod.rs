@@ -20,7 +20,7 @@ mod naming;
 pub use apply::{Features, Prepared, nearest};
 pub use check::{DROWNS, Warning};
 pub use column::{Column, Frame, MOST_TEXTS, Texts};
-pub use learn::{MANY_MISSING, MAX_LEVELS, Wishes};
+pub use learn::{FLAGS, MANY_MISSING, MAX_LEVELS, Wishes};
 pub use naming::{number_name, single_name, text_name};
 
 /// How the columns of a table become features.
