@@ -706,6 +706,10 @@ default="auto"
     def to_onnx(self, path: str | PathLike[str] | None = None, task: Any = None) -> bytes:
         """Export the model of a target to ONNX: label, decision and probabilities in double precision.
 
+        The graph takes ``X``. If the model knows how the columns of a table become features and they are
+        not all numbers, it takes the columns by name instead, each of shape (n, 1): doubles with NaN for
+        what is missing, strings with "" for it.
+
         Parameters
         ----------
         path : str or path-like, default=None

@@ -106,9 +106,15 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   foretask export model.safetensors --onnx model.onnx
 
-The graph takes X, the features as doubles in the order that `foretask inspect` lists, and gives
-label, probabilities and decision: positive for the first of two classes, or one number per
-class, of which the largest wins. It does not refuse rows with missing values.";
+The graph takes X, the features as doubles in the order that `foretask inspect` lists. Where columns
+hold texts, or a feature says that a value is missing, it takes one N x 1 input per column instead,
+by name: doubles, or strings for yes and no and for texts. A missing number is NaN, a missing text
+is empty; both are filled in as `foretask predict` does. Texts must be written as `foretask inspect`
+lists them ('island=Biscoe' is Biscoe; 2, not 2.0); one that training never saw is none of them.
+
+It gives label, probabilities and decision: positive for the first of two classes, or one number per
+class, of which the largest wins. It cannot refuse a row as `foretask predict` does: what is neither
+yes nor no, and a gap that nothing fills, make decision NaN.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

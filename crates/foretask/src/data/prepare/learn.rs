@@ -16,8 +16,8 @@ pub const MANY_MISSING: f64 = 0.01;
 /// Rows from which on numbers that are all different and without a gap between them number the rows.
 const ROWS_TO_COUNT: usize = 10;
 
-/// Texts that mean no and yes.
-const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
+/// Texts that mean no and yes, in letters of any case.
+pub const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
 /// What the user wants of the columns.
 #[derive(Clone, Debug)]

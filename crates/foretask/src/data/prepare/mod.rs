@@ -21,6 +21,6 @@ mod plan;
 pub use apply::{Features, Prepared, nearest};
 pub use check::{DROWNS, Warning};
 pub use column::{Column, Frame, MOST_TEXTS, Texts, WhyLeftOut};
-pub use learn::{MANY_MISSING, MAX_LEVELS, Wishes};
+pub use learn::{FLAGS, MANY_MISSING, MAX_LEVELS, Wishes};
 pub use naming::{number_name, single_name, text_name};
 pub use plan::{Encoded, Encoding, LeftOutColumn, Preparation};
