@@ -92,7 +92,7 @@ impl Target<'_, '_> {
         let law = ScoreLaw::new(moments, &label_scores, 1.0);
         let threshold = match alarm {
             Some((null, alarm)) => false_alarm::gaussian_threshold(&law, null, alarm.rate),
-            None => law.threshold(weights),
+            None => law.fair_threshold(weights),
         };
         let rule = BinaryRule {
             threshold,
