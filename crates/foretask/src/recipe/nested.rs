@@ -64,7 +64,7 @@ pub(crate) fn folds_of(class: &[usize], classes: usize) -> Option<usize> {
 
 impl Tournament {
     /// None where a class has one sample, or the hat matrices were not kept.
-    pub(crate) fn nested(&self, keys: &[f64]) -> Option<Nested> {
+    pub(crate) fn nested(&self) -> Option<Nested> {
         let folds = folds_of(&self.class, self.classes)?;
         let mut wanted = vec![Wanted::NONE; self.fitted.len()];
         let near = self.near_the_best_of_its_kind();
@@ -83,7 +83,7 @@ impl Tournament {
             return None;
         }
         let split = |folds: usize, repeat: u64| {
-            Folds::balanced(&self.class, self.classes, folds, keys, repeat)
+            Folds::balanced(&self.class, self.classes, folds, &self.keys, repeat)
         };
         let repeats = if self.class.len() > MOST_REPEATED {
             1

@@ -13,25 +13,22 @@ pub(super) struct Fits<'a> {
     pub(super) views: Vec<Arc<Shared<'a>>>,
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
-    /// What tells the target's samples apart.
-    pub(super) keys: Vec<f64>,
     nested: OnceLock<Option<Nested>>,
 }
 
 impl<'a> Fits<'a> {
-    pub(super) fn new(tournament: Tournament, keys: Vec<f64>) -> Self {
+    pub(super) fn new(tournament: Tournament) -> Self {
         Self {
             tournament,
             views: Vec::new(),
             skipped: Vec::new(),
-            keys,
             nested: OnceLock::new(),
         }
     }
 
     /// Everything without each fold; none where samples are too many, or too few in a class.
     pub(super) fn nested(&self) -> Option<&Nested> {
-        let nested = || self.tournament.nested(&self.keys);
+        let nested = || self.tournament.nested();
         self.nested.get_or_init(nested).as_ref()
     }
 
