@@ -59,7 +59,8 @@ class Forecast:
         How far class probabilities can be believed: ``share`` of the samples, ``claimed`` probability
         and share that is ``right``, in bins.
     log_loss : float or None
-        Expected mean of -ln P(class) by the class probabilities; None from a theory.
+        Expected mean of -ln P(class) by the class probabilities, by the target's samples alone: rehearsals
+        do not move it. None from a theory.
     rehearsal : dict
         What the default does on sources that take the target's place: mean ``error`` and what it is
         ``alone``, both also for each of the ``sources``, and what the target's samples say by themselves

@@ -57,7 +57,8 @@ pub struct Forecast {
     /// What it was computed from.
     #[serde(rename = "source")]
     pub provenance: Provenance,
-    /// Expected mean of -ln P(class) by the model's probabilities; none from a theory.
+    /// Expected mean of -ln P(class) by the model's probabilities, by the target's samples alone: rehearsals do not
+    /// move it. None from a theory.
     #[serde(default)]
     pub log_loss: Option<f64>,
     /// For two classes, the expected area under the ROC curve: how often a sample of the first has a larger score than

@@ -25,9 +25,18 @@ pub(crate) struct Fold {
 }
 
 impl Folds {
-    /// Stratified: the samples of each class are dealt out in random order.
-    pub(crate) fn new(class: &[usize], classes: usize, seed: u64) -> Self {
-        Self::of(class, classes, FOLDS, &deal(class, classes, seed))
+    /// Of the theory's labels: the samples of each class are dealt out in random order, from a random fold on, so that
+    /// few samples of many classes do not meet in one fold. `keys` as in [`Folds::balanced`].
+    pub(crate) fn of_labels(class: &[usize], classes: usize, keys: &[f64]) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let mut fold = vec![0; class.len()];
+        for samples in &mut in_order(class, classes, keys) {
+            samples.shuffle(&mut random);
+            let start = random.random_range(0..FOLDS);
+            let dealt = samples.iter().enumerate();
+            dealt.for_each(|(position, &sample)| fold[sample] = (position + start) % FOLDS);
+        }
+        Self::of(class, classes, FOLDS, &fold)
     }
 
     /// With equally many samples of each class, as far as counts allow: given all else, labels of a fold are then
@@ -39,19 +48,9 @@ impl Folds {
         keys: &[f64],
         repeat: u64,
     ) -> Self {
-        let mut of_class: Vec<Vec<usize>> = (0..classes)
-            .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
-            .collect();
-        let mean = |samples: &[usize]| {
-            samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
-        };
-        for samples in &mut of_class {
-            samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
-        }
-        of_class.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
         let mut random = ChaCha8Rng::seed_from_u64(repeat);
         let mut fold = vec![0; class.len()];
-        for samples in &mut of_class {
+        for samples in &mut in_order(class, classes, keys) {
             samples.shuffle(&mut random);
             let dealt = samples.iter().enumerate();
             dealt.for_each(|(position, &sample)| fold[sample] = position % folds);
@@ -89,19 +88,19 @@ impl Fold {
     }
 }
 
-/// The number of each sample's fold.
-fn deal(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut fold = vec![0; class.len()];
-    for c in 0..classes {
-        let mut samples: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
-        samples.shuffle(&mut random);
-        let start = random.random_range(0..FOLDS);
-        for (position, &sample) in samples.iter().enumerate() {
-            fold[sample] = (position + start) % FOLDS;
-        }
+/// The samples of each class, samples and classes in the order of their keys.
+fn in_order(class: &[usize], classes: usize, keys: &[f64]) -> Vec<Vec<usize>> {
+    let mut of_class: Vec<Vec<usize>> = (0..classes)
+        .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
+        .collect();
+    let mean = |samples: &[usize]| {
+        samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
+    };
+    for samples in &mut of_class {
+        samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
     }
-    fold
+    of_class.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    of_class
 }
 
 /// Numbers that tell samples apart, whatever the order of the rows, their names, and units.

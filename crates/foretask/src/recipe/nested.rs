@@ -72,7 +72,7 @@ impl Tournament {
     ///
     /// # Errors
     /// If it is to stop.
-    pub(crate) fn nested(&self, keys: &[f64], stop: &Stop) -> Result<Option<Nested>> {
+    pub(crate) fn nested(&self, stop: &Stop) -> Result<Option<Nested>> {
         let Some(folds) = folds_of(&self.class, self.classes) else {
             return Ok(None);
         };
@@ -93,7 +93,7 @@ impl Tournament {
             return Ok(None);
         }
         let split = |folds: usize, repeat: u64| {
-            Folds::balanced(&self.class, self.classes, folds, keys, repeat)
+            Folds::balanced(&self.class, self.classes, folds, &self.keys, repeat)
         };
         let repeats = if self.class.len() > MOST_REPEATED {
             1

@@ -83,6 +83,8 @@ pub(crate) struct Tournament {
     /// The coupling, if it is given.
     pub(super) coupling: Option<Coupling>,
     pub(crate) class: Vec<usize>,
+    /// What tells the samples apart.
+    pub(crate) keys: Vec<f64>,
     pub(super) classes: usize,
     /// How many candidates of each family were tried, by view.
     pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
@@ -93,10 +95,13 @@ pub(crate) struct Tournament {
 }
 
 impl Tournament {
-    /// Without candidates.
-    pub(crate) fn new(cells: &Cells, target: usize) -> Self {
+    /// Without candidates; `keys` tell the target's samples apart.
+    pub(crate) fn new(cells: &Cells, target: usize, keys: Vec<f64>) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
-        Self::of_samples(cells.clone(), target, class)
+        Self {
+            keys,
+            ..Self::of_samples(cells.clone(), target, class)
+        }
     }
 
     /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
@@ -155,13 +160,14 @@ impl Tournament {
             single,
             label_squares,
             class,
+            keys: Vec::new(),
             cells,
             target,
         }
     }
 
     fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
-        let labels = TheoryLabels::new(reduced, self.target, &self.class);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.keys);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }

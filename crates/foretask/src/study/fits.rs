@@ -15,18 +15,15 @@ pub(super) struct Fits<'a> {
     pub(super) views: Vec<Arc<Shared<'a>>>,
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
-    /// What tells the target's samples apart.
-    pub(super) keys: Vec<f64>,
     nested: OnceLock<Option<Nested>>,
 }
 
 impl<'a> Fits<'a> {
-    pub(super) fn new(tournament: Tournament, keys: Vec<f64>) -> Self {
+    pub(super) fn new(tournament: Tournament) -> Self {
         Self {
             tournament,
             views: Vec::new(),
             skipped: Vec::new(),
-            keys,
             nested: OnceLock::new(),
         }
     }
@@ -39,7 +36,7 @@ impl<'a> Fits<'a> {
         if let Some(nested) = self.nested.get() {
             return Ok(nested.as_ref());
         }
-        let nested = self.tournament.nested(&self.keys, stop)?;
+        let nested = self.tournament.nested(stop)?;
         Ok(self.nested.get_or_init(|| nested).as_ref())
     }
 

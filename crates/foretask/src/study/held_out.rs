@@ -147,7 +147,7 @@ impl Target<'_, '_> {
     pub(super) fn plain_folds(&self, fits: &Fits<'_>) -> Folds {
         let class = &fits.tournament.class;
         let folds = folds_of(class, self.classes()).unwrap_or(FEWEST_FOLDS);
-        Folds::balanced(class, self.classes(), folds, &fits.keys, 0)
+        Folds::balanced(class, self.classes(), folds, &fits.tournament.keys, 0)
     }
 
     /// What a rule by name is learnt from and tested on; `choose` tells its entry in a tournament.

@@ -6,7 +6,7 @@ use faer::Mat;
 use super::fits::Fits;
 use super::held_out::{Lesson, Whole};
 use super::judge::{FARTHEST, densities};
-use super::learn::{moments_of, two};
+use super::learn::{half_distance, moments_of, two};
 use super::outcome::{Folded, Outcome, Surrogate, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
@@ -89,7 +89,8 @@ impl Target<'_, '_> {
                 let (rule, law) = self.learn_score(&lesson.moments(2));
                 for (row, &l) in lesson.held_out.iter().enumerate() {
                     let score = score_of(&rule, &lesson.tested, row);
-                    let standard = (score - law.threshold(shares)) / half_distance(&law);
+                    let standard =
+                        (score - law.origin(shares)) / half_distance(&law, &rule.label_scores);
                     let standard = standard.clamp(-FARTHEST, FARTHEST);
                     scores[(l, 0)] = 0.5 * standard;
                     scores[(l, 1)] = -0.5 * standard;
@@ -125,7 +126,7 @@ impl Target<'_, '_> {
             _ => 0.0,
         });
         let mut forecast = from_judgements(&judgements, stakes, densities(&own, &class));
-        let (unit, middle) = (half_distance(&law), law.threshold(shares));
+        let (unit, middle) = (half_distance(&law, &rule.label_scores), law.origin(shares));
         let slope = sharpness / unit;
         // The scores of rules that samples had no say in, in the units of this one.
         let scores = judgements.scores();
@@ -135,7 +136,11 @@ impl Target<'_, '_> {
         if let Some(threshold) = self.hold_rate(&unseen, &unseen, &class, &mut forecast) {
             rule.threshold = threshold;
         }
-        let prior = stakes.shift(0) - stakes.shift(1);
+        let mut prior = stakes.shift(0) - stakes.shift(1);
+        if law.threshold(shares).is_infinite() {
+            // The score says nothing: in its middle classes are as probable as they are common.
+            prior += (shares[0] / shares[1]).ln();
+        }
         Ok(Judged {
             decision: Decision::Threshold {
                 threshold: rule.threshold,
@@ -210,7 +215,7 @@ impl Target<'_, '_> {
             decision: Decision::Threshold {
                 threshold: rule.threshold,
                 slope: (law.mean[0] - law.mean[1]) / spread.max(1e-300),
-                centre: law.threshold(two(priors)),
+                centre: law.origin(two(priors)),
             },
             rule,
             forecast,
@@ -279,11 +284,6 @@ fn score_of(rule: &BinaryRule, responses: &Mat<f64>, row: usize) -> f64 {
     cells
         .map(|(cell, label)| responses[(row, cell)] * label)
         .sum()
-}
-
-/// In units where the class means are at ±1 one temperature fits all labels.
-fn half_distance(law: &ScoreLaw) -> f64 {
-    (0.5 * (law.mean[0] - law.mean[1]).abs()).max(1e-300)
 }
 
 fn column(labels: &[f64]) -> Mat<f64> {

@@ -74,8 +74,15 @@ impl<'a> Target<'_, 'a> {
         let (class, m) = (self.class(), self.classes());
         // As for other rules, many samples need no folds.
         let folds = folds_of(&class, m).filter(|_| class.len() <= HAT_ROWS);
-        let folds =
-            folds.map(|folds| Folds::balanced(&class, m, folds.min(MOST_TRAININGS), &fits.keys, 0));
+        let folds = folds.map(|folds| {
+            Folds::balanced(
+                &class,
+                m,
+                folds.min(MOST_TRAININGS),
+                &fits.tournament.keys,
+                0,
+            )
+        });
         let parts: Vec<&Fold> = folds.iter().flatten().collect();
         let steps = (1 + parts.len()) as f64;
         let whole = self.voters(named, coupling, &|share| progress(share / steps))?;

@@ -150,7 +150,7 @@ impl<'a> Lenses<'_, 'a> {
             .map(|&target| {
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
-                Fits::new(Tournament::new(cells, target), keys)
+                Fits::new(Tournament::new(cells, target, keys))
             })
             .collect();
         let plan = plans[0];

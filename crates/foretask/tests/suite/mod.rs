@@ -23,6 +23,7 @@ mod leave_fold_out;
 mod left_out;
 mod many_classes;
 mod named_rules;
+mod names;
 mod normal_points;
 mod one_vs_one;
 mod optimal_labels;
