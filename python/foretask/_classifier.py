@@ -28,8 +28,9 @@ from ._choices import (
     Ties,
     Views,
 )
-from ._columns import checked
+from ._columns import checked, checked_names
 from ._data import (
+    ONLY_TASK,
     TABLE,
     Names,
     columns_of,
@@ -43,6 +44,7 @@ from ._data import (
     split_column,
 )
 from ._forecast import Forecast
+from ._frames import Preparation, columns, is_plain
 from ._problem import LabelledRows, Problem, choices_for
 from ._progress import telling
 
@@ -215,6 +217,8 @@ default="auto"
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     # Training
@@ -232,7 +236,8 @@ default="auto"
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features.
+            Features. Data frames may hold texts, categories, booleans and gaps: a column of few texts becomes
+            a feature for each, gaps are filled with the median of the task.
         y : array-like of shape (n_samples,)
             Classes. Sources may have classes of their own.
         task : array-like of shape (n_samples,) or str, default=None
@@ -282,6 +287,7 @@ default="auto"
         classes = named(sorted({name for names in found.values() for name in names}))
         choices = choices_for(self.get_params(deep=False), self.target, tasks, classes, found)
         self.n_features_in_ = statistics.n_features
+        self._preparation = None
         for stale in ("feature_names_in_", "task_column_"):
             if hasattr(self, stale):
                 delattr(self, stale)
@@ -302,7 +308,7 @@ default="auto"
             X, task = split_column(X, column)
         elif hasattr(self, "task_column_"):
             del self.task_column_
-        X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
+        X, y = self._features(X, y, task if sample_domain is None else np.abs(np.asarray(sample_domain)))
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -312,6 +318,38 @@ default="auto"
             rows, domain_target = rows.of_domains(sample_domain)
             target = domain_target if target is None else target
         return rows.problem(target, self.get_params(deep=False))
+
+    def _features(self, X: Any, y: Any, task: Any) -> tuple[Any, NDArray[Any]]:
+        """Return checked features and classes; learn how columns with texts or gaps become features."""
+        self._preparation = None
+        if is_plain(X):
+            X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
+            return X, y
+        table = columns(X)
+        tasks, codes = Names(np.array([ONLY_TASK]), [ONLY_TASK]), np.zeros(table.rows, dtype=np.int64)
+        if task is not None:
+            tasks, codes = encode(one_per_row("task", task, table.rows), "tasks")
+        preparation = Preparation.learn(table, codes, tasks)
+        features, y = checked(self, preparation.apply(table, codes), y, ensure_min_samples=2, **TABLE)
+        self._preparation = preparation
+        self.n_features_in_ = len(table.names)
+        if columns_of(X):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        return features, y
+
+    def _prepared(self, X: Any, task: Any) -> NDArray[Any]:
+        """Return the features of new rows."""
+        preparation = self._preparation
+        if preparation is None:
+            return dense(checked(self, X, reset=False, **TABLE))
+        names = columns_of(X)
+        if names and not getattr(self, "_lenient", False):
+            checked_names(self, X)
+        table = columns(X)
+        if not names:
+            table = table.renamed(list(getattr(self, "feature_names_in_", table.names)), self.n_features_in_)
+        one = next(iter(self._by_name)) if len(self._by_name) == 1 else None
+        return preparation.apply(table, preparation.codes(task if one is None else one, table.rows))
 
     def _column_of(self, X: Any, task: Any, sample_domain: Any) -> str | None:
         """Return the column of training data that holds the task, if one is named."""
@@ -326,10 +364,10 @@ default="auto"
             name, column = "task", task
         else:
             return None
-        columns = columns_of(X)
-        if column not in columns:
+        known = columns_of(X)
+        if column not in known:
             raise ValueError(
-                f"{name}={column!r} names no column of X{nearest(column, columns)}; give one task per row, "
+                f"{name}={column!r} names no column of X{nearest(column, known)}; give one task per row, "
                 "or a data frame with that column"
             )
         return column
@@ -346,7 +384,10 @@ default="auto"
         self._classes = classes.restricted(own)
         self._tasks = tasks
         names = getattr(self, "feature_names_in_", None)
-        if names is not None:
+        if self._preparation is not None:
+            preparation = self._preparation
+            models = [model.with_preparation(preparation.of(model.target)) for model in models]
+        elif names is not None:
             models = [model.with_feature_names([str(name) for name in names]) for model in models]
         by_name = {model.target: model for model in models}
         self._by_name = by_name
@@ -464,22 +505,24 @@ default="auto"
     def _table(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], Any, bool]:
         """Return the checked table, the task of all rows or of each, and whether a column held it."""
         check_is_fitted(self)
-        columns, held = columns_of(X), False
+        known, held = columns_of(X), False
         column = getattr(self, "task_column_", None)
-        if isinstance(task, str) and task in columns:
+        if isinstance(task, str) and task in known:
             X, task = split_column(X, task)
-        elif column is not None and column in columns:
+        elif column is not None and column in known:
             if self.task_column is not None and (task is not None or sample_domain is not None):
                 given = "task" if task is not None else "sample_domain"
                 raise ValueError(f"the tasks are in task_column={column!r} and in {given}: give one of them")
             X, in_frame = split_column(X, column)
             held = task is None
             task = in_frame if held else task
-        X = dense(checked(self, X, reset=False, **TABLE))
         if sample_domain is not None:
             if task is not None:
                 raise ValueError("give task or sample_domain, not both")
-            task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
+            task = np.abs(one_per_row("sample_domain", sample_domain, len(sample_domain)))
+        X = self._prepared(X, task)
+        if sample_domain is not None:
+            one_per_row("sample_domain", sample_domain, X.shape[0])
         return X, task, held
 
     def _target_rows(
@@ -699,8 +742,16 @@ default="auto"
         rule = json.loads(model.rule)
         loaded = cls(target=target, rule=rule["name"], labels=rule["labels"])
         loaded.n_features_in_ = model.features
-        if model.feature_names is not None:
-            loaded.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        loaded._preparation = None
+        names = model.feature_names
+        if model.preparation is not None:
+            loaded._preparation = Preparation(model.preparation, [model.target])
+            # A file that the model was not trained on may hold more columns.
+            loaded._lenient = True
+            names = model.preparation.columns
+            loaded.n_features_in_ = len(names)
+        if names is not None:
+            loaded.feature_names_in_ = np.array(names, dtype=object)
         return loaded._keep(tasks, classes, [model], None)
 
     def to_onnx(self, path: str | PathLike[str] | None = None, task: Any = None) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_feature_names, validate_data
 
 from ._data import columns_of, nearest
 from ._html import shown
@@ -32,6 +32,16 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         if hint is None:
             raise
         raise ValueError(f"{hint}. {message}") from error
+
+
+def checked_names(estimator: Any, X: Any) -> None:
+    """Refuse a data frame whose columns are not those of training; say which."""
+    try:
+        _check_feature_names(estimator, X, reset=False)
+    except ValueError as error:
+        known = [str(name) for name in getattr(estimator, "feature_names_in_", ())]
+        hint = _renamed(columns_of(X), known)
+        raise ValueError(f"{hint}. {error}") from error
 
 
 def _renamed(given: list[str], known: list[str]) -> str | None:

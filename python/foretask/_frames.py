@@ -27,10 +27,14 @@ class Columns:
     columns: list[Column]
     rows: int
 
-    @property
-    def has_gaps_or_texts(self) -> bool:
-        """Whether more is to be done than to take the numbers as they are."""
-        return any(isinstance(column, tuple) or np.isnan(column).any() for column in self.columns)
+    def renamed(self, names: list[str], expected: int) -> Columns:
+        """Name the columns of an array by their places in training."""
+        if len(self.names) != expected:
+            raise ValueError(
+                f"X has {len(self.names)} features, but MultiTaskClassifier is expecting {expected} features "
+                "as input"
+            )
+        return Columns([str(name) for name in names], self.columns, self.rows)
 
     @property
     def numeric(self) -> list[str]:
@@ -63,7 +67,9 @@ def columns(X: Any) -> Columns:
         raise ValueError("this classifier was trained on named columns; give a data frame with them")
     table = table.astype(np.float64, copy=False)
     named = [f"x{place}" for place in range(table.shape[1])]
-    return Columns(named, [np.ascontiguousarray(table[:, place]) for place in range(table.shape[1])], len(table))
+    return Columns(
+        named, [np.ascontiguousarray(table[:, place]) for place in range(table.shape[1])], len(table)
+    )
 
 
 @dataclass(frozen=True)
@@ -84,11 +90,6 @@ class Preparation:
         if bridge.left_out:
             warnings.warn("columns left out: " + _left_out(bridge.left_out), UserWarning, stacklevel=4)
         return cls(bridge, tasks.names)
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether an array without names will do."""
-        return not self.bridge.texts and not self.bridge.left_out
 
     def apply(self, table: Columns, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Make features of rows, and say which texts are new."""
@@ -154,11 +155,16 @@ def _from_objects(values: list[Any], name: str) -> Column:
     number = (int, float, bool, np.integer, np.floating, np.bool_)
     if all(isinstance(value, number) for value in present):
         return np.array(
-            [np.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)], dtype=np.float64
+            [np.nan if gone else float(value) for value, gone in zip(values, missing, strict=True)],
+            dtype=np.float64,
         )
-    nested = next((value for value in present if isinstance(value, list | tuple | dict | set | np.ndarray)), None)
+    nested = next(
+        (value for value in present if isinstance(value, list | tuple | dict | set | np.ndarray)), None
+    )
     if nested is not None:
-        raise ValueError(f"column {name!r} holds {type(nested).__name__}s; a column must hold numbers or texts")
+        raise ValueError(
+            f"column {name!r} holds {type(nested).__name__}s; a column must hold numbers or texts"
+        )
     texts = [None if gone else name_of(value) for value, gone in zip(values, missing, strict=True)]
     levels = sorted({text for text in texts if text is not None})
     place = {level: code for code, level in enumerate(levels)}

@@ -2,9 +2,10 @@
 
 use foretask::prepare::{self, Column, Encoding, Features, Frame, Prepared, Texts, Wishes};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{exception, run};
+use crate::errors::{exception, json, run};
 use crate::samples::whole;
 
 /// A column as `foretask._frames` hands it over.
@@ -101,6 +102,24 @@ impl Preparation {
     /// That of one task alone.
     fn of_task(&self, task: usize) -> Self {
         Self(self.0.clone().of_task(task))
+    }
+
+    /// Reads what `to_json` wrote.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        let read = serde_json::from_str(text);
+        read.map(Self)
+            .map_err(|error| PyValueError::new_err(format!("this is no preparation: {error}")))
+    }
+
+    /// As JSON.
+    fn to_json(&self) -> PyResult<String> {
+        json(&self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let restore = slf.get_type().getattr("from_json")?;
+        Ok((restore, (slf.get().to_json()?,)))
     }
 
     /// The columns that become features.

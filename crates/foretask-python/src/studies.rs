@@ -33,7 +33,17 @@ pub fn fit<'py>(
     let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
         let statistics = Statistics::try_from((&named.tasks()?, chosen.stop()))?;
         let likeness = foretask::relatedness(&statistics, chosen.scaling());
-        Ok((models(&targets(statistics, &chosen, share)?)?, likeness))
+        let settings = chosen.of(statistics.cells())?;
+        let models = match settings.target {
+            Some(_) => models(&targets(statistics, &chosen, share)?)?,
+            // In batches: nothing is asked of the studies later.
+            None => {
+                let models =
+                    foretask::Study::models(statistics, &settings, None, &|done| share.tell(done))?;
+                models.into_iter().map(Model).collect()
+            }
+        };
+        Ok((models, likeness))
     })?;
     Ok((models, table(py, &likeness)))
 }
