@@ -20,7 +20,9 @@ def test_values(two_tasks):
     for bad, match in ((np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")):
         broken = X.copy()
         broken[3, 4] = bad
-        refused(match, broken, y, task)
+        # A gap in training is filled; where training had none, a gap is as much of a surprise as infinity.
+        if np.isinf(bad):
+            refused(match, broken, y, task)
         model = MultiTaskClassifier(target="webcam").fit(X, y, task)
         with pytest.raises(ValueError, match=match):
             model.predict(broken)
@@ -180,7 +182,8 @@ def test_the_column_is_named(two_tasks, library):
         broken = X.copy()
         broken[3, 4] = broken[5, 6] = bad
         match = f"column '{column}' is '{written}' in row 3 .*Input X contains"
-        refused(match, make(broken), y, task)
+        if np.isinf(bad):
+            refused(match, make(broken), y, task)
         with pytest.raises(ValueError, match=match):
             model.predict(make(broken))
 
@@ -188,8 +191,12 @@ def test_the_column_is_named(two_tasks, library):
 def test_a_column_of_text_is_named(two_tasks):
     X, y, task = two_tasks
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
-    frame["island"] = ["1.5", *["Biscoe\x1b"] * (len(y) - 1)]
-    refused(r"column 'island' holds text: 'Biscoe\\\\x1b' in row 1", frame, y, task)
+    model = MultiTaskClassifier(target="webcam", views="linear").fit(frame, y, task)
+    frame["f3"] = ["1.5", *["Biscoe\x1b"] * (len(y) - 1)]
+    with pytest.raises(ValueError, match=r"column 'f3' holds text: 'Biscoe\\\\x1b' in row 1"):
+        model.predict(frame)
+    frame["f3"] = [[1.5]] * len(y)
+    refused("column 'f3' holds lists", frame, y, task)
 
 
 def test_a_column_that_is_missing_is_named_with_the_nearest(two_tasks):

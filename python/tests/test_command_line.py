@@ -79,10 +79,10 @@ def test_both_give_the_same_bits(name, tmp_path):
     ours = tmp_path / "python.safetensors"
     model.save(ours)
     (rows,) = [np.genfromtxt(_lines(run("predict", ours, data, "--probabilities")), dtype=str)]
-    names = [cell.removeprefix("probability_") for cell in rows[0][1:]]
+    names = [cell.removeprefix("probability_") for cell in rows[0][2:]]
     order = [names.index(str(label)) for label in model.classes_]
-    np.testing.assert_array_equal(rows[1:, 0], model.predict(X).astype(str))
-    np.testing.assert_array_equal(rows[1:, 1:].astype(float)[:, order], model.predict_proba(X))
+    np.testing.assert_array_equal(rows[1:, 1], model.predict(X).astype(str))
+    np.testing.assert_array_equal(rows[1:, 2:].astype(float)[:, order], model.predict_proba(X))
 
 
 def _lines(text):
