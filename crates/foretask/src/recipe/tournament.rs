@@ -103,8 +103,8 @@ impl Tournament {
         }
     }
 
-    /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
-    /// tournament.
+    /// Fits the grid and all families on it in a view that was looked through; the candidates of each of the targets
+    /// (ascending) enter its tournament.
     pub(crate) fn enter_grid(
         tournaments: &mut [&mut Self],
         view: View,
@@ -113,9 +113,6 @@ impl Tournament {
         grid: &Grid,
         done: &dyn Fn(f64),
     ) -> Result<()> {
-        for tournament in tournaments.iter_mut() {
-            tournament.look_through(view, reduced);
-        }
         reduced.grid(grid, targets, &mut |fitted, share| {
             let entered = tournaments.iter_mut().zip(fitted);
             entered.for_each(|(tournament, fitted)| tournament.enter(view, fitted));
@@ -123,16 +120,9 @@ impl Tournament {
         })
     }
 
-    /// Fits all families at one given coupling; the labels of the theory need the tasks in few coordinates.
-    pub(crate) fn enter_one(
-        &mut self,
-        view: View,
-        reduced: &Reduced<'_>,
-        fitted: Fitted,
-        coupling: &Coupling,
-    ) {
+    /// Fits all families at one given coupling, in a view that was looked through.
+    pub(crate) fn enter_one(&mut self, view: View, fitted: Fitted, coupling: &Coupling) {
         self.coupling = Some(coupling.clone());
-        self.look_through(view, reduced);
         self.enter(view, vec![fitted]);
     }
 
@@ -160,8 +150,11 @@ impl Tournament {
         }
     }
 
-    fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
-        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.keys);
+    /// Begins a view: the theory's labels in it, for which the tasks are needed in few coordinates. `keys` tell the
+    /// target's samples apart in this view, where it does not do to look at the raw features.
+    pub(crate) fn look_through(&mut self, view: View, reduced: &Reduced<'_>, keys: Option<&[f64]>) {
+        let keys = keys.unwrap_or(&self.keys);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, keys);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }
