@@ -19,8 +19,8 @@ from foretask import MultiTaskClassifier
 ESTIMATORS = [MultiTaskClassifier(), MultiTaskClassifier(rule="bayes")]
 
 #: The number of checks that these versions of scikit-learn make of an estimator with our tags. A tag that
-#: hides one, or a check that is skipped, shows here.
-CHECKS = {"1.9": 63}
+#: hides one, or a check that is skipped, shows here (that of gaps is hidden, because they are filled).
+CHECKS = {"1.9": 62}
 
 ran = []
 

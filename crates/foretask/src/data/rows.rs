@@ -103,14 +103,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The values themselves, if they are `f64`.
-    pub(crate) fn as_f64(&self) -> Option<MatRef<'a, f64>> {
-        match self.0 {
-            View::F64(view) => Some(view),
-            View::F32(_) => None,
-        }
-    }
-
     /// The first value that is not a finite number, as an error.
     pub(crate) fn check_finite(&self) -> Result<()> {
         let found = match self.0 {

@@ -186,28 +186,22 @@ impl Model {
             terms,
         } = &self.scores;
         let mut scores = Mat::from_fn(rows.len(), intercept.len(), |_, j| intercept[j]);
-        match rows.as_f64().filter(|_| terms.is_empty()) {
-            Some(view) => {
-                dense::product(scores.as_mut(), Accum::Add, view, weights.as_ref(), 1.0);
-            }
-            None => {
-                let index: Vec<usize> = (0..rows.len()).collect();
-                let zero = vec![0.0; self.features()];
-                rows.for_panels(
-                    &index,
-                    |_| &zero,
-                    1.0,
-                    |start, panel| {
-                        let mut to = scores.as_mut().subrows_mut(start, panel.ncols());
-                        let (x, weights) = (panel.transpose(), weights.as_ref());
-                        dense::product(to.as_mut(), Accum::Add, x, weights, 1.0);
-                        for term in terms {
-                            term.add_to(to.as_mut(), panel);
-                        }
-                    },
-                );
-            }
-        }
+        let index: Vec<usize> = (0..rows.len()).collect();
+        let zero = vec![0.0; self.features()];
+        // Through panels whatever the layout: rows and columns, single and double give the same bits.
+        rows.for_panels(
+            &index,
+            |_| &zero,
+            1.0,
+            |start, panel| {
+                let mut to = scores.as_mut().subrows_mut(start, panel.ncols());
+                let (x, weights) = (panel.transpose(), weights.as_ref());
+                dense::product(to.as_mut(), Accum::Add, x, weights, 1.0);
+                for term in terms {
+                    term.add_to(to.as_mut(), panel);
+                }
+            },
+        );
         // A value that is not finite makes a score that is not finite: no pass over the data of its own.
         if !scores.is_all_finite() {
             rows.check_finite()?;

@@ -104,8 +104,8 @@ impl Tournament {
         }
     }
 
-    /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
-    /// tournament.
+    /// Fits the grid and all families on it in a view that was looked through; the candidates of each of the targets
+    /// (ascending) enter its tournament.
     pub(crate) fn enter_grid(
         tournaments: &mut [&mut Self],
         view: View,
@@ -115,10 +115,6 @@ impl Tournament {
         stop: &Stop,
         done: &dyn Fn(f64),
     ) -> Result<()> {
-        for tournament in tournaments.iter_mut() {
-            stop.check()?;
-            tournament.look_through(view, reduced);
-        }
         reduced.grid(grid, targets, stop, &mut |fitted, share| {
             for (tournament, fitted) in tournaments.iter_mut().zip(fitted) {
                 tournament.enter(view, fitted, stop)?;
@@ -128,17 +124,15 @@ impl Tournament {
         })
     }
 
-    /// Fits all families at one given coupling; the labels of the theory need the tasks in few coordinates.
+    /// Fits all families at one given coupling, in a view that was looked through.
     pub(crate) fn enter_one(
         &mut self,
         view: View,
-        reduced: &Reduced<'_>,
         fitted: Fitted,
         coupling: &Coupling,
         stop: &Stop,
     ) -> Result<()> {
         self.coupling = Some(coupling.clone());
-        self.look_through(view, reduced);
         self.enter(view, vec![fitted], stop)
     }
 
@@ -166,8 +160,11 @@ impl Tournament {
         }
     }
 
-    fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
-        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.keys);
+    /// Begins a view: the theory's labels in it, for which the tasks are needed in few coordinates. `keys` tell the
+    /// target's samples apart in this view, where it does not do to look at the raw features.
+    pub(crate) fn look_through(&mut self, view: View, reduced: &Reduced<'_>, keys: Option<&[f64]>) {
+        let keys = keys.unwrap_or(&self.keys);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, keys);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }

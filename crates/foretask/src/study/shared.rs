@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::estimate::{Population, covariance, pooled};
 use crate::model::{Scores, Term, to_raw};
 use crate::numerics::dense;
-use crate::recipe::{Tournament, coarse_grid, grid};
+use crate::recipe::{self, Tournament, coarse_grid, grid};
 use crate::settings::Evidence;
 use crate::settings::check::Plan;
 use crate::solve::{Coordinates, Fitted, GridPoint, Reduced, Scaling, System, Weights, needs_rows};
@@ -134,6 +134,16 @@ impl<'a> Shared<'a> {
         progress: &dyn Fn(f64),
     ) -> Result<()> {
         let (space, stop) = (self.space()?, &plan.settings.stop);
+        for (tournament, &target) in tournaments.iter_mut().zip(targets) {
+            stop.check()?;
+            // Lengths of rows must not matter to a view without them.
+            let keys = match self.view {
+                View::Cosine => self.statistics.rows_of(target),
+                _ => None,
+            };
+            let keys = keys.map(|rows| recipe::keys(rows, &self.statistics.pooled_variances()));
+            tournament.look_through(self.view, space, keys.as_deref());
+        }
         let Some(coupling) = &plan.coupling else {
             let tasks = self.cells().tasks().len();
             let grid = if plan.light {
@@ -155,7 +165,7 @@ impl<'a> Shared<'a> {
         for (tournament, &target) in tournaments.iter_mut().zip(targets) {
             stop.check()?;
             let fitted = self.fit(&system, coupling, target)?;
-            tournament.enter_one(self.view, space, fitted, coupling, stop)?;
+            tournament.enter_one(self.view, fitted, coupling, stop)?;
         }
         Ok(())
     }

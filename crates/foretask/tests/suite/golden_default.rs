@@ -1,7 +1,7 @@
 //! The default against golden values of an implementation in numpy that shares no code with it: explicit hat
 //! matrices, dense solves, one class block after the other (`docs/4-when-to-trust-a-forecast.md#families`).
 
-use foretask::{Rows, Settings, Statistics, Study, Tasks, Word};
+use foretask::{Rows, Settings, Statistics, Study, Tasks, View, Word};
 use serde_json::Value;
 
 use super::common::golden::{array, load, numbers};
@@ -49,12 +49,12 @@ impl Case {
         format!("task {}", array(&self.golden["tasks"]).len() - 1)
     }
 
-    /// What tells the target's samples apart.
-    fn keys(&self) -> Vec<f64> {
+    /// What tells the target's samples apart, in a view.
+    fn keys(&self, view: View) -> Vec<f64> {
         let rows = Rows::row_major(&self.values, self.features).unwrap();
         let tasks = Tasks::new(rows, &self.task, &self.class).unwrap();
-        let statistics = Statistics::of(&tasks);
         let target = tasks.cells().tasks().len() - 1;
+        let statistics = view.of(&Statistics::of(&tasks), target).unwrap().statistics;
         let rows = statistics.rows_of(target).unwrap();
         keys(rows, &statistics.pooled_variances())
     }
@@ -73,22 +73,27 @@ fn label_folds_are_those_the_golden_values_were_made_with() {
     for case in cases() {
         let class = case.own_class();
         let m = class.iter().max().unwrap() + 1;
-        let mut dealt = vec![0; class.len()];
-        let folds = Folds::of_labels(&class, m, &case.keys());
-        for (number, fold) in folds.into_iter().enumerate() {
-            fold.held_out.iter().for_each(|&l| dealt[l] = number);
-        }
-        let stored: Vec<usize> = numbers(&case.golden["folds"])
-            .iter()
-            .map(|&fold| fold as usize)
-            .collect();
         // The theory chooses no labels without sources, nor for a class of one sample.
         let has_sources = array(&case.golden["tasks"]).len() > 1;
         let fewest = (0..m)
             .map(|c| class.iter().filter(|&&own| own == c).count())
             .min();
-        if has_sources && fewest > Some(1) && dealt != stored {
-            others.push((case.name, dealt));
+        if !has_sources || fewest < Some(2) {
+            continue;
+        }
+        for (view, stored) in [(View::Raw, "folds"), (View::Cosine, "cosine_folds")] {
+            let mut dealt = vec![0; class.len()];
+            let folds = Folds::of_labels(&class, m, &case.keys(view));
+            for (number, fold) in folds.into_iter().enumerate() {
+                fold.held_out.iter().for_each(|&l| dealt[l] = number);
+            }
+            let stored: Vec<usize> = numbers(&case.golden[stored])
+                .iter()
+                .map(|&fold| fold as usize)
+                .collect();
+            if dealt != stored {
+                others.push((case.name.clone(), view, dealt));
+            }
         }
     }
     assert!(others.is_empty(), "dealt now: {others:?}");

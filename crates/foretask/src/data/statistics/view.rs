@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{Bounds, RowBlock, Second, Statistics};
 
 impl<'a> Statistics<'a> {
-    /// Σ over tasks of the squares of each feature about the task means, over their degrees of freedom.
+    /// Σ over tasks of the squares of each feature about the task means, over their degrees of freedom; zero where
+    /// rounding of the means is all there is.
     pub(crate) fn pooled_variances(&self) -> Vec<f64> {
         let cells = &self.cells;
         let tasks = cells.tasks().len();
@@ -21,10 +22,12 @@ impl<'a> Statistics<'a> {
                 }
             }
         }
-        squares
-            .iter()
-            .map(|sum| sum / freedom.max(1) as f64)
-            .collect()
+        let both = squares.iter().zip(self.farthest());
+        both.map(|(sum, farthest)| match farthest > 0.0 {
+            true => sum / freedom.max(1) as f64,
+            false => 0.0,
+        })
+        .collect()
     }
 
     /// The largest squared distance of each feature from its task's mean.
