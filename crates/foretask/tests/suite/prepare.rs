@@ -367,16 +367,13 @@ fn a_model_keeps_its_preparation_and_a_contradiction_is_refused() {
     let label: Vec<&str> = (0..rows)
         .map(|row| if row % 2 == 0 { "u" } else { "v" })
         .collect();
-    let shift = |row: usize| if row % 2 == 0 { 1.0 } else { -1.0 };
+    let shift = |row: usize| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
     let number =
         |j: usize| Column::Numbers((0..rows).map(|row| wave(row, j) + shift(row)).collect());
     let table = frame(vec![
         ("a", number(0)),
         ("b", number(1)),
-        (
-            "k",
-            texts(&vec![Some("x"), Some("y"), None].repeat(rows / 3)),
-        ),
+        ("k", texts(&[Some("x"), Some("y"), None].repeat(rows / 3))),
     ]);
     let learnt = Preparation::learn(&table, &vec![0; rows], 1, &Wishes::default()).unwrap();
     let prepared = learnt.apply(table, Some(&vec![0; rows])).unwrap();
