@@ -3,6 +3,9 @@
 use faer::Mat;
 
 use super::calibrate::Calibration;
+use super::design::design_effect;
+use crate::data::Groups;
+use crate::stakes::Stakes;
 
 /// One verdict on every sample.
 #[derive(Clone, Debug)]
@@ -16,6 +19,8 @@ pub(crate) struct Judgement {
 #[derive(Clone, Debug)]
 pub(crate) struct Judgements {
     pub(crate) class: Vec<usize>,
+    /// Samples that were left out together.
+    pub(crate) groups: Groups,
     pub(crate) repeats: Vec<Judgement>,
     /// By rules of one half on the other.
     pub(crate) half: Option<Judgement>,
@@ -34,6 +39,17 @@ impl Judgement {
 }
 
 impl Judgements {
+    /// How much less the samples tell of errors because they come in groups.
+    pub(crate) fn design_effect(&self, stakes: &Stakes) -> f64 {
+        let mut wrong = vec![0.0; self.class.len()];
+        for repeat in &self.repeats {
+            let both = wrong.iter_mut().zip(repeat.wrong(&self.class));
+            both.for_each(|(sum, wrong)| *sum += wrong / self.repeats.len() as f64);
+        }
+        let weights = self.class.iter().map(|&c| stakes.priors[c] / stakes.shares[c]);
+        design_effect(&self.groups, &wrong, &weights.collect::<Vec<_>>())
+    }
+
     /// Class scores, averaged over partitions.
     pub(crate) fn scores(&self) -> Mat<f64> {
         let m = self.calibration.offsets.len();

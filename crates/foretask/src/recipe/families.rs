@@ -15,8 +15,8 @@
 //!
 //! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
 //! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
-//! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l. The slope is
-//! what sets the threshold for unequal class sizes.
+//! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l; where samples come in groups,
+//! l stands for a group. The slope is what sets the threshold for unequal class sizes.
 //!
 //! A slope fitted to few labels may come out negative. For *alone* and *optimal* that cannot be real, and their
 //! scores are zero. For *classical* and *pooled* either the classes of the sources are swapped or the few labels
@@ -25,7 +25,7 @@
 use faer::Mat;
 
 use super::theory_labels::Labelled;
-use crate::data::Cells;
+use crate::data::{Cells, Groups};
 use crate::numerics::dense;
 use crate::solve::{GridPoint, correct_mass};
 use crate::words::words;
@@ -142,6 +142,9 @@ pub(crate) struct Samples<'a> {
     cells: &'a Cells,
     target: usize,
     class: &'a [usize],
+    groups: &'a Groups,
+    /// In how many groups each class is found: its samples, where everyone is alone.
+    found: Vec<usize>,
     aligned: Vec<Option<usize>>,
     /// y - ȳ, n_t x m.
     pub(crate) labels: Mat<f64>,
@@ -150,7 +153,12 @@ pub(crate) struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    pub(crate) fn new(cells: &'a Cells, target: usize, class: &'a [usize]) -> Self {
+    pub(crate) fn new(
+        cells: &'a Cells,
+        target: usize,
+        class: &'a [usize],
+        groups: &'a Groups,
+    ) -> Self {
         let range = cells.of_task(target);
         let labels = Mat::from_fn(class.len(), range.len(), |sample, c| {
             f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c)
@@ -160,15 +168,17 @@ impl<'a> Samples<'a> {
             cells,
             target,
             class,
+            groups,
+            found: groups.with_class(class, range.len()),
             aligned: cells.aligned(target),
             labels,
             total,
         }
     }
 
-    /// Whether every class of the target has one sample, so that leaving one out leaves none.
+    /// Whether every class of the target has one sample, or is in one group, so that leaving one out leaves none.
     pub(crate) fn are_single(&self) -> bool {
-        self.own().all(|cell| self.cells.count(cell) == 1)
+        self.found.iter().all(|&count| count == 1)
     }
 
     /// The cells of the target.
@@ -186,7 +196,7 @@ impl<'a> Samples<'a> {
         wanted: Wanted,
     ) -> Vec<Candidate> {
         let mut responses = responses.clone();
-        correct_mass(&mut responses, self.class, self.cells, self.target);
+        correct_mass(&mut responses, self.class, self.groups, self.cells, self.target);
         self.silence_single(&mut responses);
         let own = self.columns(&responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
@@ -211,7 +221,7 @@ impl<'a> Samples<'a> {
         if wanted.has(Family::Scaled) {
             candidates.extend(self.scaled(&responses, slope));
         }
-        if self.own().all(|cell| self.cells.count(cell) > 1) {
+        if self.found.iter().all(|&count| count > 1) {
             if let Some(labels) = labels.filter(|_| wanted.has(Family::Optimal)) {
                 candidates.extend(self.optimal(&responses, labels));
             }
@@ -224,11 +234,23 @@ impl<'a> Samples<'a> {
 
     /// The only sample of a class is judged by the sources' columns: without it the target's have no such class.
     fn silence_single(&self, responses: &mut Mat<f64>) {
-        let range = self.own();
-        for (sample, &class) in self.class.iter().enumerate() {
-            if self.cells.count(range.start + class) == 1 {
-                for cell in range.clone() {
-                    responses[(sample, cell)] = self.cells.share(cell);
+        let mut silence = |sample: usize| {
+            for cell in self.own() {
+                responses[(sample, cell)] = self.cells.share(cell);
+            }
+        };
+        let is_single = |&&sample: &&usize| self.found[self.class[sample]] == 1;
+        match self.groups.members() {
+            None => {
+                let samples: Vec<usize> = (0..self.class.len()).collect();
+                samples.iter().filter(is_single).for_each(|&sample| silence(sample));
+            }
+            // Nor have those of others that are left out with it.
+            Some(groups) => {
+                for members in groups {
+                    if members.iter().filter(is_single).count() > 0 {
+                        members.iter().for_each(|&sample| silence(sample));
+                    }
                 }
             }
         }
@@ -306,7 +328,7 @@ impl<'a> Samples<'a> {
         columns
     }
 
-    /// One slope u on D, and the leave-one-out predictions; H_l has rank one.
+    /// One slope u on D, and the left-out predictions; H_l has rank one, and so has that of a group.
     fn slope(&self, d: &Mat<f64>) -> (f64, Mat<f64>) {
         let square = d.squared_norm_l2() * (1.0 + REGULAR);
         if square <= 0.0 {
@@ -320,6 +342,12 @@ impl<'a> Samples<'a> {
             for l in 0..n {
                 de[l] += d[l] * (labels[l] - slope * d[l]);
                 dd[l] += d[l] * d[l];
+            }
+        }
+        for members in self.groups.members().unwrap_or_default() {
+            for sums in [&mut de, &mut dd] {
+                let sum: f64 = members.iter().map(|&l| sums[l]).sum();
+                members.iter().for_each(|&l| sums[l] = sum);
             }
         }
         let mut predictions = d.clone();
@@ -359,7 +387,30 @@ impl<'a> Samples<'a> {
         let inverse = dense::solve_general(normal.as_ref(), Mat::<f64>::identity(q, q).as_ref());
         let slopes = dense::times(inverse.as_ref(), right.as_ref());
 
+        let mut slope_of = vec![0.0; tasks];
+        used.iter()
+            .enumerate()
+            .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
+        let label_scores = self.aligned_scores(|task| slope_of[task]);
         let mut predictions = Mat::zeros(self.class.len(), m);
+        if let Some(groups) = self.groups.members() {
+            for members in groups {
+                // One row a sample and class.
+                let (size, row) = (members.len() * m, |i: usize| (members[i / m], i % m));
+                let d = Mat::from_fn(size, q, |i, a| by_task[used[a]][row(i)]);
+                let fitted = dense::times(d.as_ref(), slopes.as_ref());
+                let residual = Mat::from_fn(size, 1, |i, _| self.labels[row(i)] - fitted[(i, 0)]);
+                // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e.
+                let left = &normal - dense::times(d.transpose(), d.as_ref());
+                let right = dense::times(d.transpose(), residual.as_ref());
+                let back = dense::solve_general(left.as_ref(), right.as_ref());
+                let back = dense::times(d.as_ref(), back.as_ref());
+                for i in 0..size {
+                    predictions[row(i)] = self.labels[row(i)] - residual[(i, 0)] - back[(i, 0)];
+                }
+            }
+            return Some(self.candidate(Family::Scaled, label_scores, predictions));
+        }
         // Of one sample, row after row: there may be many samples, each with a small system.
         let size = q.min(m);
         let (mut d, mut half) = (vec![0.0; m * q], vec![0.0; m * q]);
@@ -402,15 +453,7 @@ impl<'a> Samples<'a> {
                 predictions[(l, c)] = self.labels[(l, c)] - residual[c];
             }
         }
-        let mut slope_of = vec![0.0; tasks];
-        used.iter()
-            .enumerate()
-            .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
-        Some(self.candidate(
-            Family::Scaled,
-            self.aligned_scores(|task| slope_of[task]),
-            predictions,
-        ))
+        Some(self.candidate(Family::Scaled, label_scores, predictions))
     }
 
     /// The target's slope, then a ridge regression of what it leaves on all source columns.
@@ -431,12 +474,32 @@ impl<'a> Samples<'a> {
         FREE_RIDGES
             .iter()
             .map(|relative| {
-                let (coefficients, leverage, fit) = ridge.solve(relative * trace / s as f64);
+                let penalty = relative * trace / s as f64;
+                let (coefficients, leverage, fit) = ridge.solve(penalty);
                 let mut scores = Mat::zeros(n, m);
-                for l in 0..n {
-                    for c in 0..m {
-                        scores[(l, c)] = self.labels[(l, c)]
-                            - (rest[(l, c)] - fit[(l, c)]) / (1.0 - leverage[l]);
+                match self.groups.members() {
+                    None => {
+                        for l in 0..n {
+                            for c in 0..m {
+                                scores[(l, c)] = self.labels[(l, c)]
+                                    - (rest[(l, c)] - fit[(l, c)]) / (1.0 - leverage[l]);
+                            }
+                        }
+                    }
+                    Some(groups) => {
+                        for members in groups {
+                            let size = members.len();
+                            let errors = Mat::from_fn(size, m, |i, c| {
+                                rest[(members[i], c)] - fit[(members[i], c)]
+                            });
+                            let left = ridge.left_by(members, penalty);
+                            let errors = dense::solve_general(left.as_ref(), errors.as_ref());
+                            for (i, &l) in members.iter().enumerate() {
+                                for c in 0..m {
+                                    scores[(l, c)] = self.labels[(l, c)] - errors[(i, c)];
+                                }
+                            }
+                        }
                     }
                 }
                 let mut label_scores =
@@ -533,6 +596,15 @@ impl Ridge {
             right,
             projected,
         })
+    }
+
+    /// I - H of some rows.
+    fn left_by(&self, members: &[usize], penalty: f64) -> Mat<f64> {
+        let half = Mat::from_fn(members.len(), self.values.len(), |l, i| {
+            self.scaled_left[(members[l], i)] / (self.values[i] + penalty + 1e-300).sqrt()
+        });
+        let reached = dense::times(half.as_ref(), half.transpose());
+        Mat::<f64>::identity(members.len(), members.len()) - reached
     }
 
     /// Coefficients (s x m), leverages and fitted values.

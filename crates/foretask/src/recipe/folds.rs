@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::RowBlock;
+use crate::data::{Groups, RowBlock};
 
 /// Folds of the theory's labels.
 const FOLDS: usize = 5;
@@ -25,26 +25,41 @@ pub(crate) struct Fold {
 }
 
 impl Folds {
-    /// Stratified: the samples of each class are dealt out in random order.
-    pub(crate) fn new(class: &[usize], classes: usize, seed: u64) -> Self {
-        Self::of(class, classes, FOLDS, &deal(class, classes, seed))
+    /// Stratified: the samples of each class are dealt out in random order, or whole groups.
+    pub(crate) fn new(class: &[usize], classes: usize, groups: &Groups, seed: u64) -> Self {
+        let fold = match groups.members() {
+            None => deal(class, classes, seed),
+            Some(groups) => {
+                let mut order: Vec<&Vec<usize>> = groups.iter().collect();
+                order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+                deal_groups(class, classes, FOLDS, order)
+            }
+        };
+        Self::of(class, classes, FOLDS, &fold)
     }
 
     /// With equally many samples of each class, as far as counts allow: given all else, labels of a fold are then
-    /// exchangeable. `keys` are what tells samples apart: neither the order of rows nor names matter.
+    /// exchangeable. Groups stay whole. `keys` are what tells samples apart: neither the order of rows nor names matter.
     pub(crate) fn balanced(
         class: &[usize],
         classes: usize,
         folds: usize,
+        groups: &Groups,
         keys: &[f64],
         repeat: u64,
     ) -> Self {
-        let mut of_class: Vec<Vec<usize>> = (0..classes)
-            .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
-            .collect();
         let mean = |samples: &[usize]| {
             samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
         };
+        if let Some(groups) = groups.members() {
+            let mut order: Vec<&Vec<usize>> = groups.iter().collect();
+            order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+            order.shuffle(&mut ChaCha8Rng::seed_from_u64(repeat));
+            return Self::of(class, classes, folds, &deal_groups(class, classes, folds, order));
+        }
+        let mut of_class: Vec<Vec<usize>> = (0..classes)
+            .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
+            .collect();
         for samples in &mut of_class {
             samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
         }
@@ -100,6 +115,44 @@ fn deal(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
         for (position, &sample) in samples.iter().enumerate() {
             fold[sample] = (position + start) % FOLDS;
         }
+    }
+    fold
+}
+
+/// The same for whole groups: the largest first, each to the fold where Σ (n_fc/n_c)² grows least.
+fn deal_groups(
+    class: &[usize],
+    classes: usize,
+    folds: usize,
+    mut groups: Vec<&Vec<usize>>,
+) -> Vec<usize> {
+    groups.sort_by_key(|members| std::cmp::Reverse(members.len()));
+    let counts = |members: &mut dyn Iterator<Item = usize>| {
+        let mut counts = vec![0.0; classes];
+        members.for_each(|l| counts[class[l]] += 1.0);
+        counts
+    };
+    let total = counts(&mut (0..class.len()));
+    let mut dealt = vec![(0, vec![0.0; classes]); folds];
+    let mut fold = vec![0; class.len()];
+    for members in groups {
+        let own = counts(&mut members.iter().copied());
+        let growth = |there: &[f64]| -> f64 {
+            (0..classes)
+                .filter(|&c| own[c] > 0.0)
+                .map(|c| own[c] * (2.0 * there[c] + own[c]) / (total[c] * total[c]))
+                .sum()
+        };
+        // Of equals the one with fewest samples, and of those the first.
+        let best = dealt.iter().enumerate().min_by(|(_, a), (_, b)| {
+            growth(&a.1).total_cmp(&growth(&b.1)).then(a.0.cmp(&b.0))
+        });
+        let Some(best) = best.map(|(best, _)| best) else {
+            continue;
+        };
+        dealt[best].0 += members.len();
+        (0..classes).for_each(|c| dealt[best].1[c] += own[c]);
+        members.iter().for_each(|&l| fold[l] = best);
     }
     fold
 }

@@ -13,6 +13,8 @@
 //! linear in each view of x. For the forecast, everything is chosen again without each of several folds (`nested.rs`),
 //! so that no sample has a say in the rule that is tested on it.
 //!
+//! Where samples come in groups, these are left out together, and n_t and ν are at most the number of groups.
+//!
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
 
@@ -22,7 +24,7 @@ use rayon::prelude::*;
 use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
 use super::theory_labels::TheoryLabels;
-use crate::data::{Cells, Coupling, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, classes_in_order};
 use crate::error::Result;
 use crate::solve::{Fitted, Grid, GridPoint, Reduced};
 use crate::views::View;
@@ -82,6 +84,8 @@ pub(crate) struct Tournament {
     /// The coupling, if it is given.
     pub(super) coupling: Option<Coupling>,
     pub(crate) class: Vec<usize>,
+    /// Samples that are left out together.
+    pub(crate) groups: Groups,
     pub(super) classes: usize,
     /// How many candidates of each family were tried, by view.
     pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
@@ -93,9 +97,9 @@ pub(crate) struct Tournament {
 
 impl Tournament {
     /// Without candidates.
-    pub(crate) fn new(cells: &Cells, target: usize) -> Self {
+    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
-        Self::of_samples(cells.clone(), target, class)
+        Self::of_samples(cells.clone(), target, class, groups)
     }
 
     /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
@@ -132,8 +136,13 @@ impl Tournament {
     }
 
     /// Of the samples that `cells` count.
-    pub(super) fn of_samples(cells: Cells, target: usize, class: Vec<usize>) -> Self {
-        let samples = Samples::new(&cells, target, &class);
+    pub(super) fn of_samples(
+        cells: Cells,
+        target: usize,
+        class: Vec<usize>,
+        groups: Groups,
+    ) -> Self {
+        let samples = Samples::new(&cells, target, &class, &groups);
         let label_squares = (0..class.len())
             .map(|l| samples.labels.row(l).squared_norm_l2())
             .collect();
@@ -149,13 +158,14 @@ impl Tournament {
             single,
             label_squares,
             class,
+            groups,
             cells,
             target,
         }
     }
 
     fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
-        let labels = TheoryLabels::new(reduced, self.target, &self.class);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.groups);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }
@@ -178,7 +188,7 @@ impl Tournament {
     }
 
     fn enter(&mut self, view: View, fitted: Vec<Fitted>) {
-        let samples = Samples::new(&self.cells, self.target, &self.class);
+        let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
             .map(|fitted| {
@@ -203,7 +213,7 @@ impl Tournament {
                     point: fitted.point,
                     fitted: index,
                     press,
-                    effective: fitted.effective,
+                    effective: self.at_most(fitted.effective),
                 });
             }
             self.fitted.push(fitted);
@@ -242,7 +252,20 @@ impl Tournament {
 
     /// The exponent with half of the samples.
     fn half_strength(&self) -> f64 {
-        0.5 * exponent(self.class.len(), self.classes)
+        0.5 * exponent(self.worth(self.class.len()), self.classes)
+    }
+
+    /// As many independent samples as some of them are worth: where they come in groups, no more than groups.
+    fn worth(&self, samples: usize) -> f64 {
+        let share = samples as f64 / self.class.len() as f64;
+        let groups = self.groups.independent().map(|groups| groups * share);
+        groups.unwrap_or(samples as f64)
+    }
+
+    /// ν, which groups are the most of.
+    pub(super) fn at_most(&self, effective: f64) -> f64 {
+        let groups = self.groups.independent();
+        groups.map_or(effective, |groups| effective.min(groups))
     }
 
     /// Whether each entry may matter, in some fold, among those of its family in its view.
@@ -312,7 +335,7 @@ impl Tournament {
             return self.equal_weights(qualifies);
         }
         let share = samples as f64 / self.class.len() as f64;
-        let strength = exponent(samples, self.classes);
+        let strength = exponent(self.worth(samples), self.classes);
         let cost: Vec<f64> = self
             .entries
             .iter()
@@ -406,8 +429,8 @@ fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
     weights
 }
 
-fn exponent(samples: usize, classes: usize) -> f64 {
-    SHARPNESS * samples as f64 * (classes - 1) as f64 / 2.0
+fn exponent(samples: f64, classes: usize) -> f64 {
+    SHARPNESS * samples * (classes - 1) as f64 / 2.0
 }
 
 fn ln(x: f64) -> f64 {

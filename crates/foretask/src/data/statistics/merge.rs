@@ -36,7 +36,8 @@ impl Statistics<'static> {
     /// Rows that either keeps are kept, if neither has given up those of that task.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of features differs; nothing is added then.
+    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups; nothing is added
+    /// then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if other.features != self.features {
             return Err(Error::Shape {
@@ -45,6 +46,8 @@ impl Statistics<'static> {
                 got: other.features,
             });
         }
+        self.refuse_groups()?;
+        other.refuse_groups()?;
         *self = merged(std::mem::replace(self, Self::new(0)), &other);
         Ok(())
     }
@@ -148,6 +151,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         bounds,
         second,
         kept: a.kept,
+        groups: None,
     }
 }
 

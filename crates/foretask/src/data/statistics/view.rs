@@ -79,6 +79,9 @@ impl<'a> Statistics<'a> {
 
     /// The statistics of other rows in the place of these.
     pub(crate) fn with_rows(&self, features: usize, rows: Vec<RowBlock<'a>>) -> Self {
-        Self::of_blocks(&self.cells, features, rows)
+        Self {
+            groups: self.groups.clone(),
+            ..Self::of_blocks(&self.cells, features, rows)
+        }
     }
 }
