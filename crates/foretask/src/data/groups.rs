@@ -82,7 +82,10 @@ mod tests {
     #[test]
     fn groups_follow_their_samples() {
         let groups = Groups::new("aabcca".chars());
-        assert_eq!(groups.members().unwrap(), [vec![0, 1, 5], vec![2], vec![3, 4]]);
+        assert_eq!(
+            groups.members().unwrap(),
+            [vec![0, 1, 5], vec![2], vec![3, 4]]
+        );
         let some = groups.among(&[1, 2, 4, 5]);
         assert_eq!(some.members().unwrap(), [vec![0, 3], vec![1], vec![2]]);
         assert!(groups.among(&[0, 2, 3]).members().is_none());

@@ -26,8 +26,8 @@ pub(crate) fn design_effect(groups: &Groups, loss: &[f64], weight: &[f64]) -> f6
         let sum: f64 = members.iter().map(|&l| weight[l] * (loss[l] - v)).sum();
         sum * sum
     };
-    let between = members.iter().map(of_group).sum::<f64>()
-        + 0.5 * size * size * ((1.0 - v).powi(2) + v * v);
+    let between =
+        members.iter().map(of_group).sum::<f64>() + 0.5 * size * size * ((1.0 - v).powi(2) + v * v);
     let alone = (weight.iter().map(|u| u * u).sum::<f64>() + size) * v * (1.0 - v);
     (between / alone.max(1e-300)).clamp(1.0, size)
 }
@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn groups_that_are_one_sample_each_count_as_such() {
-        let wrong: Vec<f64> = (0..120).map(|l| f64::from(u8::from(l / 10 % 3 == 0))).collect();
+        let wrong: Vec<f64> = (0..120)
+            .map(|l| f64::from(u8::from(l / 10 % 3 == 0)))
+            .collect();
         let effect = design_effect(&groups(12, 10), &wrong, &[1.0; 120]);
         assert!((effect - 10.0).abs() < 1e-12, "{effect}");
         // Nothing wrong tells nothing about what is independent.

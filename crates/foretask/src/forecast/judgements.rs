@@ -46,7 +46,10 @@ impl Judgements {
             let both = wrong.iter_mut().zip(repeat.wrong(&self.class));
             both.for_each(|(sum, wrong)| *sum += wrong / self.repeats.len() as f64);
         }
-        let weights = self.class.iter().map(|&c| stakes.priors[c] / stakes.shares[c]);
+        let weights = self
+            .class
+            .iter()
+            .map(|&c| stakes.priors[c] / stakes.shares[c]);
         design_effect(&self.groups, &wrong, &weights.collect::<Vec<_>>())
     }
 

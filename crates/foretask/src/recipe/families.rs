@@ -196,7 +196,13 @@ impl<'a> Samples<'a> {
         wanted: Wanted,
     ) -> Vec<Candidate> {
         let mut responses = responses.clone();
-        correct_mass(&mut responses, self.class, self.groups, self.cells, self.target);
+        correct_mass(
+            &mut responses,
+            self.class,
+            self.groups,
+            self.cells,
+            self.target,
+        );
         self.silence_single(&mut responses);
         let own = self.columns(&responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
@@ -243,7 +249,10 @@ impl<'a> Samples<'a> {
         match self.groups.members() {
             None => {
                 let samples: Vec<usize> = (0..self.class.len()).collect();
-                samples.iter().filter(is_single).for_each(|&sample| silence(sample));
+                samples
+                    .iter()
+                    .filter(is_single)
+                    .for_each(|&sample| silence(sample));
             }
             // Nor have those of others that are left out with it.
             Some(groups) => {
@@ -626,5 +635,105 @@ impl Ridge {
             leverage,
             fit,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Task;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    const EXACT: f64 = 1e-10;
+
+    fn cells() -> Cells {
+        let task = |name: &str, counts: [usize; 3]| Task {
+            name: name.to_owned(),
+            classes: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            counts: counts.to_vec(),
+        };
+        Cells::new(vec![
+            task("first", [9, 8, 7]),
+            task("second", [5, 5, 5]),
+            task("target", [8, 6, 6]),
+        ])
+    }
+
+    fn drawn(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut random))
+    }
+
+    /// Every family against the same least squares without the group's rows.
+    #[test]
+    fn families_leave_out_groups_exactly() {
+        let cells = cells();
+        let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
+        let groups =
+            Groups::new([0, 0, 1, 2, 3, 3, 4, 5, 1, 1, 6, 6, 7, 7, 2, 8, 8, 4, 9, 9].iter());
+        let samples = Samples::new(&cells, 2, &class, &groups);
+        let responses = drawn(class.len(), cells.len(), 5);
+        let close = |a: &Mat<f64>, members: &[usize], c: usize, of: &dyn Fn(usize) -> f64| {
+            for &l in members {
+                assert!((a[(l, c)] - of(l)).abs() < EXACT, "{} {}", a[(l, c)], of(l));
+            }
+        };
+        let all = samples.columns(&responses, |_| true);
+        let (slope, scores) = samples.slope(&all);
+        let scaled = samples.scaled(&responses, slope).unwrap();
+        let own = samples.columns(&responses, |task| task == 2);
+        let (own_slope, own_scores) = samples.slope(&own);
+        let free = samples.free(&responses, own_slope, &own_scores);
+        let by_task: Vec<Mat<f64>> = (0..3)
+            .map(|task| samples.columns(&responses, |other| other == task))
+            .collect();
+        let x = Mat::from_fn(class.len(), 6, |l, j| responses[(l, j)]);
+        for members in groups.members().unwrap() {
+            let others: Vec<usize> = (0..class.len()).filter(|l| !members.contains(l)).collect();
+            let over = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
+                others
+                    .iter()
+                    .map(|&l| (0..3).map(|c| of(l, c)).sum::<f64>())
+                    .sum()
+            };
+            let total = all.squared_norm_l2();
+            let alone = over(&|l, c| all[(l, c)] * samples.labels[(l, c)])
+                / (over(&|l, c| all[(l, c)].powi(2)) + REGULAR * total);
+            (0..3).for_each(|c| close(&scores, members, c, &|l| alone * all[(l, c)]));
+
+            // The ridges are those of all samples.
+            let plain = |a: usize, b: usize| inner(&by_task[a], &by_task[b]);
+            let level = (0..3).map(|a| plain(a, a)).sum::<f64>() / 3.0;
+            let normal = Mat::from_fn(3, 3, |a, b| {
+                let ridge = SCALED_RIDGE * plain(a, a) + REGULAR * level;
+                over(&|l, c| by_task[a][(l, c)] * by_task[b][(l, c)])
+                    + if a == b { ridge } else { 0.0 }
+            });
+            let right = Mat::from_fn(3, 1, |a, _| {
+                over(&|l, c| by_task[a][(l, c)] * samples.labels[(l, c)])
+                    + SCALED_RIDGE * plain(a, a) * slope
+            });
+            let slopes = dense::solve_general(normal.as_ref(), right.as_ref());
+            let of = |l: usize, c: usize| (0..3).map(|a| slopes[(a, 0)] * by_task[a][(l, c)]).sum();
+            (0..3).for_each(|c| close(&scaled.scores, members, c, &|l| of(l, c)));
+
+            for (relative, free) in FREE_RIDGES.iter().zip(&free) {
+                let penalty = relative * x.squared_norm_l2() / 6.0;
+                let some = Mat::from_fn(others.len(), 6, |i, j| x[(others[i], j)]);
+                let mut normal = dense::times(some.transpose(), some.as_ref());
+                (0..6).for_each(|j| normal[(j, j)] += penalty);
+                let rest = Mat::from_fn(others.len(), 3, |i, c| {
+                    samples.labels[(others[i], c)] - own_scores[(others[i], c)]
+                });
+                let right = dense::times(some.transpose(), rest.as_ref());
+                let fit = dense::solve_general(normal.as_ref(), right.as_ref());
+                let of = |l: usize, c: usize| {
+                    own_scores[(l, c)] + (0..6).map(|j| x[(l, j)] * fit[(j, c)]).sum::<f64>()
+                };
+                (0..3).for_each(|c| close(&free.scores, members, c, &|l| of(l, c)));
+            }
+        }
     }
 }

@@ -55,7 +55,12 @@ impl Folds {
             let mut order: Vec<&Vec<usize>> = groups.iter().collect();
             order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
             order.shuffle(&mut ChaCha8Rng::seed_from_u64(repeat));
-            return Self::of(class, classes, folds, &deal_groups(class, classes, folds, order));
+            return Self::of(
+                class,
+                classes,
+                folds,
+                &deal_groups(class, classes, folds, order),
+            );
         }
         let mut of_class: Vec<Vec<usize>> = (0..classes)
             .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
@@ -137,16 +142,18 @@ fn deal_groups(
     let mut fold = vec![0; class.len()];
     for members in groups {
         let own = counts(&mut members.iter().copied());
+        // Rounded, so that the order of the classes does not decide between equals.
         let growth = |there: &[f64]| -> f64 {
-            (0..classes)
+            let terms = (0..classes)
                 .filter(|&c| own[c] > 0.0)
-                .map(|c| own[c] * (2.0 * there[c] + own[c]) / (total[c] * total[c]))
-                .sum()
+                .map(|c| own[c] * (2.0 * there[c] + own[c]) / (total[c] * total[c]));
+            (1e9 * terms.sum::<f64>()).round()
         };
         // Of equals the one with fewest samples, and of those the first.
-        let best = dealt.iter().enumerate().min_by(|(_, a), (_, b)| {
-            growth(&a.1).total_cmp(&growth(&b.1)).then(a.0.cmp(&b.0))
-        });
+        let best = dealt
+            .iter()
+            .enumerate()
+            .min_by(|(_, a), (_, b)| growth(&a.1).total_cmp(&growth(&b.1)).then(a.0.cmp(&b.0)));
         let Some(best) = best.map(|(best, _)| best) else {
             continue;
         };

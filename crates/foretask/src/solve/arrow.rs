@@ -151,12 +151,17 @@ impl<'a> Arrow<'a> {
         }
         let block = |members: &Vec<usize>| {
             let size = members.len();
-            let of = |from: &Mat<f64>| {
-                Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])])
-            };
+            let of =
+                |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
             let (z, mut fz) = (of(&all), of(&half));
             let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
-            dense::product(block.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -gamma);
+            dense::product(
+                block.as_mut(),
+                Accum::Add,
+                z.transpose(),
+                fz.as_ref(),
+                -gamma,
+            );
             if lambda > 0.0 {
                 dense::solve_lower(self.head.as_ref(), fz.as_mut());
                 let fz = fz.as_ref();
@@ -168,7 +173,12 @@ impl<'a> Arrow<'a> {
             alpha: labels,
             g,
             q,
-            blocks: groups.members().unwrap_or_default().iter().map(block).collect(),
+            blocks: groups
+                .members()
+                .unwrap_or_default()
+                .iter()
+                .map(block)
+                .collect(),
         }
     }
 }

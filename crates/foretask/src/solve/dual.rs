@@ -131,7 +131,12 @@ impl<'a> Dual<'a> {
             })
         };
         Residuals {
-            blocks: groups.members().unwrap_or_default().iter().map(block).collect(),
+            blocks: groups
+                .members()
+                .unwrap_or_default()
+                .iter()
+                .map(block)
+                .collect(),
             g: (start..start + n)
                 .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
                 .collect(),

@@ -144,12 +144,24 @@ impl Operator<'_> {
         let of = |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
         let (z, fz) = (of(&residuals.z), of(&residuals.fz));
         let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
-        dense::product(block.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -residuals.g);
+        dense::product(
+            block.as_mut(),
+            Accum::Add,
+            z.transpose(),
+            fz.as_ref(),
+            -residuals.g,
+        );
         if let Some((shifted, rotated)) = shared {
             let mut solved = of(rotated);
             shifted.forward(solved.as_mut());
             let solved = solved.as_ref();
-            dense::product(block.as_mut(), Accum::Add, solved.transpose(), solved, -shifted.lambda);
+            dense::product(
+                block.as_mut(),
+                Accum::Add,
+                solved.transpose(),
+                solved,
+                -shifted.lambda,
+            );
         }
         block
     }

@@ -64,7 +64,13 @@ impl LeaveOneOut {
     /// Φ_s = ȳ_i + (1 - 1/n_i) (Φ_l - ȳ_{i,-l})
     /// ```
     pub(crate) fn stratified(mut self, cells: &Cells) -> Self {
-        stratify(&mut self.responses, &self.class, &self.groups, cells, self.task);
+        stratify(
+            &mut self.responses,
+            &self.class,
+            &self.groups,
+            cells,
+            self.task,
+        );
         self
     }
 
@@ -74,7 +80,13 @@ impl LeaveOneOut {
     /// its own-class response is too small by about (n_c - 1)/n_c. The correction uses the sample's
     /// own label: only rules that keep the one-hot columns whole may look at it.
     pub(crate) fn mass_corrected(mut self, cells: &Cells) -> Self {
-        correct_mass(&mut self.responses, &self.class, &self.groups, cells, self.task);
+        correct_mass(
+            &mut self.responses,
+            &self.class,
+            &self.groups,
+            cells,
+            self.task,
+        );
         self
     }
 }

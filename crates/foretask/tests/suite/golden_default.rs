@@ -64,7 +64,10 @@ fn label_folds_are_those_the_golden_values_were_made_with() {
         let class = case.own_class();
         let m = class.iter().max().unwrap() + 1;
         let mut dealt = vec![0; class.len()];
-        for (number, fold) in (&Folds::new(&class, m, 0)).into_iter().enumerate() {
+        for (number, fold) in (&Folds::new(&class, m, &crate::data::Groups::default(), 0))
+            .into_iter()
+            .enumerate()
+        {
             fold.held_out.iter().for_each(|&l| dealt[l] = number);
         }
         let stored: Vec<usize> = numbers(&case.golden["folds"])

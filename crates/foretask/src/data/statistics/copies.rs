@@ -74,7 +74,9 @@ impl Statistics<'_> {
         let p = self.features;
         let distance = |a: &[f64], b: &[f64]| -> f64 {
             let both = a.iter().zip(b).zip(&weights);
-            both.map(|((a, b), weight)| (a - b).powi(2) * weight).sum::<f64>().sqrt()
+            both.map(|((a, b), weight)| (a - b).powi(2) * weight)
+                .sum::<f64>()
+                .sqrt()
         };
         let (mut next, mut other) = (Vec::new(), Vec::new());
         for (row, following, any) in triples {
@@ -130,7 +132,12 @@ mod tests {
     use rand_distr::{Distribution, StandardNormal};
 
     /// So many recordings of so many rows each, which differ by some noise; two classes.
-    fn recordings(count: usize, length: usize, noise: f64, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+    fn recordings(
+        count: usize,
+        length: usize,
+        noise: f64,
+        seed: u64,
+    ) -> (Vec<Vec<f64>>, Vec<usize>) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut draw = || -> f64 { StandardNormal.sample(&mut random) };
         let (mut rows, mut class) = (Vec::new(), Vec::new());
@@ -178,7 +185,12 @@ mod tests {
         assert_eq!(alike(&rows, &class).copies, 1);
         let coarse: Vec<Vec<f64>> = rows
             .iter()
-            .map(|row| row[..2].iter().map(|x| f64::from(u8::from(*x > 0.0))).collect())
+            .map(|row| {
+                row[..2]
+                    .iter()
+                    .map(|x| f64::from(u8::from(*x > 0.0)))
+                    .collect()
+            })
             .collect();
         assert_eq!(alike(&coarse, &class).copies, 0);
     }
