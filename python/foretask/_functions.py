@@ -15,7 +15,7 @@ def forecast(X: Any, y: Any, task: Any = None, **settings: Any) -> Forecast | di
     Parameters
     ----------
     X, y, task, **settings
-        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
+        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def learning_curve_forecast(
     Parameters
     ----------
     X, y, task, **settings
-        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
+        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
     added : sequence of int, default=(0, 5, 10, 20, 50, 100)
         Labels to add to each class of the target.
 
@@ -69,7 +69,7 @@ def task_values(X: Any, y: Any, task: Any = None, **settings: Any) -> TaskValues
     Parameters
     ----------
     X, y, task, **settings
-        As in :class:`foretask.Study`, ``target`` and ``sample_weight`` among them.
+        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
 
     Returns
     -------

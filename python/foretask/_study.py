@@ -52,6 +52,8 @@ class Study:
         The task to decide for; by default every task that has two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts: whole numbers.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one patient, writer or recording, which are left out together.
     **settings
         Further parameters of :class:`MultiTaskClassifier`.
 
@@ -102,10 +104,11 @@ class Study:
         *,
         target: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         **settings: Any,
     ) -> None:
         estimator = MultiTaskClassifier(target=target, **settings)
-        problem = estimator._problem(X, y, task, sample_weight)
+        problem = estimator._problem(X, y, task, sample_weight, groups=groups)
         raw = _foretask.Study.of_rows(problem.samples, problem.choices)
         self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
 
