@@ -37,6 +37,7 @@ from ._forecast import (
 )
 from ._foretask import __version__
 from ._functions import forecast, learning_curve_forecast, task_values
+from ._split import TargetSplit
 from ._statistics import Statistics
 from ._study import Study
 
@@ -58,6 +59,7 @@ __all__ = [
     "RocForecastDisplay",
     "Statistics",
     "Study",
+    "TargetSplit",
     "TaskRelatednessDisplay",
     "TaskValueDisplay",
     "TaskValues",

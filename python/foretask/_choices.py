@@ -7,11 +7,12 @@ here repeat the words for type checkers; a test holds them to the list.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._data import Names
 
@@ -29,6 +30,38 @@ Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
 Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
 Verdict = Literal["helps", "harms", "cannot be told"]
 Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
+
+
+#: Ways to look at the features.
+Views = Literal["auto", "linear"] | View | Sequence[View]
+#: How often classes occur.
+Priors = Literal["observed", "equal"] | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
+#: A number for each class.
+ByClass = Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
+#: How freely tasks may differ.
+Gamma = float | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
+#: The name of a task.
+Task = str | bytes | float | np.generic
+
+
+class Settings(TypedDict, total=False):
+    """What functions hand on to the classifier; a test holds it to the parameters there."""
+
+    rule: Rule
+    labels: Labels
+    theory: Theory
+    lam: float | None
+    gamma: Gamma
+    priors: Priors
+    costs: ByClass
+    null_class: Any
+    false_alarm: float | None
+    tail: Tail
+    scale: Scale
+    views: Views
+    ties: Ties
+    rehearse: bool
+    verbose: int
 
 
 @dataclass(frozen=True)
@@ -66,7 +99,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
     rehearse = params["rehearse"]
     if not isinstance(rehearse, bool | np.bool_):
         raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
-    priors = params["priors"]
+    priors = "observed" if params["priors"] is None else params["priors"]
     if isinstance(priors, str):
         if priors not in ("observed", "equal"):
             raise ValueError(

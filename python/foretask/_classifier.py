@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,11 +12,25 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _foretask
-from ._choices import Choices, Labels, Rule, Scale, Tail, Theory, Ties
+from ._choices import (
+    ByClass,
+    Choices,
+    Gamma,
+    Labels,
+    Priors,
+    Rule,
+    Scale,
+    Tail,
+    Theory,
+    Ties,
+    Views,
+)
+from ._columns import checked, checked_names
 from ._data import (
+    ONLY_TASK,
     TABLE,
     Names,
     columns_of,
@@ -24,12 +38,15 @@ from ._data import (
     encode,
     name_of,
     named,
+    nearest,
     one_per_row,
     reordered,
     split_column,
 )
 from ._forecast import Forecast
+from ._frames import Preparation, columns, is_plain
 from ._problem import LabelledRows, Problem, choices_for
+from ._progress import telling
 
 if TYPE_CHECKING:
     from ._statistics import Statistics
@@ -70,8 +87,8 @@ default="auto"
         How strongly tasks share; chosen in closed form by default. Needs ``gamma``.
     gamma : float, dict or array-like of shape (n_tasks,), default=None
         How freely each task may differ; by task, or in the order of ``tasks_``. Needs ``lam``.
-    priors : {"observed", "equal"}, dict or array-like of shape (n_classes,), default="observed"
-        How often classes occur where the classifier will be used.
+    priors : {"observed", "equal"}, dict, array-like of shape (n_classes,) or None, default="observed"
+        How often classes occur where the classifier will be used; None is "observed".
     costs : dict or array-like of shape (n_classes,), default=None
         What a mistake in a class costs; one each by default.
     null_class : object, default=None
@@ -92,6 +109,12 @@ default="auto"
     rehearse : bool, default=True
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
+    task_column : str, default=None
+        The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
+        take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches
+        and cross-validation work as for any classifier. Not together with ``task``.
+    verbose : int, default=0
+        1 shows how far training is: a bar if tqdm is there, lines on standard error otherwise.
 
     Attributes
     ----------
@@ -113,13 +136,15 @@ default="auto"
 
     See Also
     --------
+    foretask.TargetSplit : Cross-validation that tests on rows of the target only.
     foretask.Study : Forecast, learning curve, value of each source and classifier from one fit.
     foretask.evaluate : The error measured on labelled data, next to the forecast.
 
     Notes
     -----
     Rows are kept as they are (``float32`` or ``float64``, C or Fortran order) and not copied; the
-    interpreter is free for other threads meanwhile. Sparse input is accepted and made dense.
+    interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
+    made dense.
 
     ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
     then leaves out one of the three, so that the forecast takes copies for new samples.
@@ -142,6 +167,14 @@ default="auto"
     20
     """
 
+    # Asked for wherever scikit-learn routes metadata. With one target predictions need no task: rows of
+    # sources would be refused.
+    __metadata_request__fit = {"task": True}
+    __metadata_request__score = {"task": True}
+    __metadata_request__predict = {"task": False}
+    __metadata_request__predict_proba = {"task": False}
+    __metadata_request__decision_function = {"task": False}
+
     def __init__(
         self,
         target: Any = None,
@@ -150,16 +183,18 @@ default="auto"
         labels: Labels = "auto",
         theory: Theory = "auto",
         lam: float | None = None,
-        gamma: Any = None,
-        priors: Any = "observed",
-        costs: Any = None,
+        gamma: Gamma = None,
+        priors: Priors = "observed",
+        costs: ByClass = None,
         null_class: Any = None,
         false_alarm: float | None = None,
         tail: Tail = "auto",
         scale: Scale = "auto",
-        views: str | Sequence[str] = "auto",
+        views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
+        task_column: str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.target = target
         self.rule = rule
@@ -176,10 +211,14 @@ default="auto"
         self.views = views
         self.ties = ties
         self.rehearse = rehearse
+        self.task_column = task_column
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     # Training
@@ -198,7 +237,8 @@ default="auto"
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features.
+            Features. Data frames may hold texts, categories, booleans and gaps: a column of few texts becomes
+            a feature for each, gaps are filled with the median of the task.
         y : array-like of shape (n_samples,)
             Classes. Sources may have classes of their own.
         task : array-like of shape (n_samples,) or str, default=None
@@ -219,7 +259,8 @@ default="auto"
             The fitted classifier.
         """
         problem = self._problem(X, y, task, sample_weight, sample_domain, groups)
-        models, relatedness = _foretask.fit(problem.samples, problem.choices)
+        with telling(self.verbose, "training") as tell:
+            models, relatedness = _foretask.fit(problem.samples, problem.choices, tell)
         return self._keep(problem.tasks, problem.classes, models, relatedness)
 
     def fit_from_statistics(self, statistics: Statistics) -> MultiTaskClassifier:
@@ -239,7 +280,8 @@ default="auto"
             The fitted classifier.
         """
         choices, tasks, classes = self._planned(statistics)
-        study = _foretask.Study.of_statistics(statistics._filled(), choices)
+        with telling(self.verbose, "training") as tell:
+            study = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         return self._keep(tasks, classes, study.models(), study.relatedness())
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
@@ -249,6 +291,7 @@ default="auto"
         classes = named(sorted({name for names in found.values() for name in names}))
         choices = choices_for(self.get_params(deep=False), self.target, tasks, classes, found)
         self.n_features_in_ = statistics.n_features
+        self._preparation = None
         for stale in ("feature_names_in_", "task_column_"):
             if hasattr(self, stale):
                 delattr(self, stale)
@@ -264,17 +307,13 @@ default="auto"
         groups: Any = None,
     ) -> Problem:
         """Check the data and the parameters."""
-        if isinstance(task, str):
-            if task not in columns_of(X):
-                raise ValueError(
-                    f"task={task!r} names no column of X; give one task per row, or a data frame "
-                    "with that column"
-                )
-            self.task_column_ = task
-            X, task = split_column(X, task)
+        column = self._column_of(X, task, sample_domain)
+        if column is not None:
+            self.task_column_ = column
+            X, task = split_column(X, column)
         elif hasattr(self, "task_column_"):
             del self.task_column_
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **TABLE)
+        X, y = self._features(X, y, task if sample_domain is None else np.abs(np.asarray(sample_domain)))
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -284,6 +323,59 @@ default="auto"
             rows, domain_target = rows.of_domains(sample_domain)
             target = domain_target if target is None else target
         return rows.problem(target, self.get_params(deep=False))
+
+    def _features(self, X: Any, y: Any, task: Any) -> tuple[Any, NDArray[Any]]:
+        """Return checked features and classes; learn how columns with texts or gaps become features."""
+        self._preparation = None
+        if is_plain(X):
+            X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
+            return X, y
+        table = columns(X)
+        tasks, codes = Names(np.array([ONLY_TASK]), [ONLY_TASK]), np.zeros(table.rows, dtype=np.int64)
+        if task is not None:
+            tasks, codes = encode(one_per_row("task", task, table.rows), "tasks")
+        preparation = Preparation.learn(table, codes, tasks)
+        features, y = checked(self, preparation.apply(table, codes), y, ensure_min_samples=2, **TABLE)
+        self._preparation = preparation
+        self.n_features_in_ = len(table.names)
+        if columns_of(X):
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        return features, y
+
+    def _prepared(self, X: Any, task: Any) -> NDArray[Any]:
+        """Return the features of new rows."""
+        preparation = self._preparation
+        if preparation is None:
+            return dense(checked(self, X, reset=False, **TABLE))
+        names = columns_of(X)
+        if names and not getattr(self, "_lenient", False):
+            checked_names(self, X)
+        table = columns(X)
+        if not names:
+            table = table.renamed(list(getattr(self, "feature_names_in_", table.names)), self.n_features_in_)
+        one = next(iter(self._by_name)) if len(self._by_name) == 1 else None
+        return preparation.apply(table, preparation.codes(task if one is None else one, table.rows))
+
+    def _column_of(self, X: Any, task: Any, sample_domain: Any) -> str | None:
+        """Return the column of training data that holds the task, if one is named."""
+        if self.task_column is not None:
+            if task is not None or sample_domain is not None:
+                given = "task" if task is not None else "sample_domain"
+                raise ValueError(
+                    f"the tasks are in task_column={self.task_column!r} and in {given}: give one of them"
+                )
+            name, column = "task_column", self.task_column
+        elif isinstance(task, str):
+            name, column = "task", task
+        else:
+            return None
+        known = columns_of(X)
+        if column not in known:
+            raise ValueError(
+                f"{name}={column!r} names no column of X{nearest(column, known)}; give one task per row, "
+                "or a data frame with that column"
+            )
+        return column
 
     def _keep(
         self,
@@ -297,7 +389,10 @@ default="auto"
         self._classes = classes.restricted(own)
         self._tasks = tasks
         names = getattr(self, "feature_names_in_", None)
-        if names is not None:
+        if self._preparation is not None:
+            preparation = self._preparation
+            models = [model.with_preparation(preparation.of(model.target)) for model in models]
+        elif names is not None:
             models = [model.with_feature_names([str(name) for name in names]) for model in models]
         by_name = {model.target: model for model in models}
         self._by_name = by_name
@@ -398,27 +493,64 @@ default="auto"
 
     def _rows(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], list[Any]]:
         """Return the checked table, and for each model its rows."""
-        check_is_fitted(self)
-        columns = columns_of(X)
-        column = getattr(self, "task_column_", None)
-        if isinstance(task, str) and task in columns:
-            X, task = split_column(X, task)
-        elif column is not None and column in columns:
-            X, held = split_column(X, column)
-            task = held if task is None else task
-        X = dense(validate_data(self, X, reset=False, **TABLE))
-        if sample_domain is not None:
-            if task is not None:
-                raise ValueError("give task or sample_domain, not both")
-            task = np.abs(one_per_row("sample_domain", sample_domain, X.shape[0]))
+        X, tasks, held = self._table(X, task, sample_domain)
         everything = slice(None)
-        if task is None or isinstance(task, str) or np.ndim(task) == 0:
-            return X, [(self._model_of(task), everything)]
-        names, codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
+        # A column says where rows come from and asks nothing: the only rule decides for all of them.
+        one_rule = held and len(self.models_) == 1
+        if tasks is None or isinstance(tasks, str) or np.ndim(tasks) == 0:
+            return X, [(self._model_of(tasks), everything)]
+        names, codes = encode(one_per_row("task", tasks, X.shape[0]), "tasks")
+        if one_rule and all(name in self._tasks.names for name in names.names):
+            return X, [(self._model_of(None), everything)]
         models = [self._model_of(label) for label in names.labels]
         if len(models) == 1:
             return X, [(models[0], everything)]
         return X, [(model, np.flatnonzero(codes == code)) for code, model in enumerate(models)]
+
+    def _table(self, X: Any, task: Any, sample_domain: Any) -> tuple[NDArray[Any], Any, bool]:
+        """Return the checked table, the task of all rows or of each, and whether a column held it."""
+        check_is_fitted(self)
+        known, held = columns_of(X), False
+        column = getattr(self, "task_column_", None)
+        if isinstance(task, str) and task in known:
+            X, task = split_column(X, task)
+        elif column is not None and column in known:
+            if self.task_column is not None and (task is not None or sample_domain is not None):
+                given = "task" if task is not None else "sample_domain"
+                raise ValueError(f"the tasks are in task_column={column!r} and in {given}: give one of them")
+            X, in_frame = split_column(X, column)
+            held = task is None
+            task = in_frame if held else task
+        if sample_domain is not None:
+            if task is not None:
+                raise ValueError("give task or sample_domain, not both")
+            task = np.abs(one_per_row("sample_domain", sample_domain, len(sample_domain)))
+        X = self._prepared(X, task)
+        if sample_domain is not None:
+            one_per_row("sample_domain", sample_domain, X.shape[0])
+        return X, task, held
+
+    def _target_rows(
+        self, X: Any, y: Any, task: Any, sample_domain: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any], list[Any], Any]:
+        """Leave out rows of sources: return table, classes, rows of each model, and which rows are left."""
+        X, tasks, _ = self._table(X, task, sample_domain)
+        y, everything = one_per_row("y", y, X.shape[0]), slice(None)
+        if tasks is None or isinstance(tasks, str) or np.ndim(tasks) == 0:
+            return X, y, [(self._model_of(tasks), everything)], everything
+        names, codes = encode(one_per_row("task", tasks, X.shape[0]), "tasks")
+        sources = [name in self._tasks.names and name not in self._by_name for name in names.names]
+        kept: Any = everything
+        if any(sources):
+            kept = np.flatnonzero(~np.array(sources)[codes])
+            if kept.size == 0:
+                known = ", ".join(repr(name) for name in self._by_name)
+                raise ValueError(f"no row is of a target ({known}), and rows of sources are not counted")
+            X, y, codes = part_of(X, kept), y[kept], codes[kept]
+        models = [(code, self._model_of(names.labels[code])) for code in np.unique(codes)]
+        if len(models) == 1:
+            return X, y, [(models[0][1], everything)], kept
+        return X, y, [(model, np.flatnonzero(codes == code)) for code, model in models], kept
 
     def _model_of(self, task: Any) -> Any:
         """Return the model of a target; None stands for the only one."""
@@ -458,11 +590,10 @@ default="auto"
 
     def _foretold_scores(self, X: Any, y: Any, task: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return the scores of test rows that the forecast speaks of, and their classes."""
-        X, parts = self._rows(X, task, None)
+        X, truth, parts, _ = self._target_rows(X, y, task)
         if len(parts) != 1:
             raise ValueError("give the one task that the picture is of")
         model, _ = parts[0]
-        truth = one_per_row("y", y, X.shape[0])
         codes = np.array(
             [model.classes.index(self._classes.find(label, "class")) for label in truth],
             dtype=np.int64,
@@ -482,7 +613,8 @@ default="auto"
             Features.
         task : object or array-like of shape (n_samples,), default=None
             The task of all rows, or of each; may be left out if there is one target. With a data
-            frame, the column that holds it.
+            frame, the column that holds it. Rows whose column says that they are of a source are decided
+            by the rule of the one target too; a source that is asked for by ``task`` is refused.
         sample_domain : array-like of shape (n_samples,), default=None
             Instead of ``task``, domains as skada numbers them.
 
@@ -491,7 +623,10 @@ default="auto"
         ndarray of shape (n_samples,)
             Classes.
         """
-        X, parts = self._rows(X, task, sample_domain)
+        return self._predicted(*self._rows(X, task, sample_domain))
+
+    def _predicted(self, X: NDArray[Any], parts: list[Any]) -> NDArray[Any]:
+        """Return the class of each row of a checked table."""
         predicted = np.empty(X.shape[0], dtype=self.classes_.dtype)
         for model, rows in parts:
             codes = self._classes.index(model.classes)
@@ -549,7 +684,9 @@ default="auto"
         sample_weight: Any = None,
         sample_domain: Any = None,
     ) -> float:
-        """Return the share of right decisions.
+        """Return the share of right decisions among the rows of the target.
+
+        Where tasks are given, by ``task``, ``sample_domain`` or a column, rows of sources are not counted.
 
         Parameters
         ----------
@@ -565,8 +702,11 @@ default="auto"
         float
             Accuracy.
         """
-        predicted = self.predict(X, task=task, sample_domain=sample_domain)
-        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        if sample_weight is not None:
+            sample_weight = one_per_row("sample_weight", sample_weight, len(y))
+        X, y, parts, kept = self._target_rows(X, y, task, sample_domain)
+        weight = None if sample_weight is None else sample_weight[kept]
+        return float(accuracy_score(y, self._predicted(X, parts), sample_weight=weight))
 
     # Files
 
@@ -607,12 +747,24 @@ default="auto"
         rule = json.loads(model.rule)
         loaded = cls(target=target, rule=rule["name"], labels=rule["labels"])
         loaded.n_features_in_ = model.features
-        if model.feature_names is not None:
-            loaded.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        loaded._preparation = None
+        names = model.feature_names
+        if model.preparation is not None:
+            loaded._preparation = Preparation(model.preparation, [model.target])
+            # A file that the model was not trained on may hold more columns.
+            loaded._lenient = True
+            names = model.preparation.columns
+            loaded.n_features_in_ = len(names)
+        if names is not None:
+            loaded.feature_names_in_ = np.array(names, dtype=object)
         return loaded._keep(tasks, classes, [model], None)
 
     def to_onnx(self, path: str | PathLike[str] | None = None, task: Any = None) -> bytes:
         """Export the model of a target to ONNX: label, decision and probabilities in double precision.
+
+        The graph takes ``X``. If the model knows how the columns of a table become features and they are
+        not all numbers, it takes the columns by name instead, each of shape (n, 1): doubles with NaN for
+        what is missing, strings with "" for it.
 
         Parameters
         ----------

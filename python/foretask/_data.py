@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Container
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,16 @@ def columns_of(X: Any) -> list[str]:
     if hasattr(X, "columns") and hasattr(X, "shape"):  # pandas, polars
         return [str(column) for column in X.columns]
     return []
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """Return words that name the known name which is most like this one; none where none is.
+
+    >>> nearest("speces", ["bill", "species"]), nearest("colour", ["bill", "species"])
+    (" (did you mean 'species'?)", '')
+    """
+    alike = get_close_matches(name, known, n=1)
+    return f" (did you mean {alike[0]!r}?)" if alike else ""
 
 
 def split_column(X: Any, column: str) -> tuple[Any, NDArray[Any]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _foretask
 from ._classifier import MultiTaskClassifier, part_of
-from ._data import encode, one_per_row
+from ._data import encode
 from ._forecast import Forecast
 
 
@@ -120,7 +120,8 @@ def evaluate(
     y : array-like of shape (n_samples,)
         True classes, each known to the target.
     task : object or array-like of shape (n_samples,), default=None
-        The target of all rows, or of each; may be left out if there is one.
+        The target of all rows, or of each; may be left out if there is one. Rows of sources are not
+        counted.
 
     Returns
     -------
@@ -147,8 +148,8 @@ def evaluate(
     """
     if isinstance(model, _foretask.Model):
         model = MultiTaskClassifier._of_model(model)
-    table, parts = model._rows(X, task, None)
-    truth, codes = encode(one_per_row("y", y, table.shape[0]), "classes")
+    table, y, parts, _ = model._target_rows(X, y, task)
+    truth, codes = encode(y, "classes")
     found = {}
     for part, rows in parts:
         told = model._forecast_of(part)

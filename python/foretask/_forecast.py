@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from ._choices import Labels, Rule, Source, Verdict, View
 from ._data import Names
 from ._foretask import Forecast as RawForecast
+from ._html import lines, shown, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: More are listed in no sentence.
+FEW_CLASSES = 12
 
 
 class Forecast:
@@ -52,7 +59,8 @@ class Forecast:
         How far class probabilities can be believed: ``share`` of the samples, ``claimed`` probability
         and share that is ``right``, in bins.
     log_loss : float or None
-        Expected mean of -ln P(class) by the class probabilities; None from a theory.
+        Expected mean of -ln P(class) by the class probabilities, by the target's samples alone: rehearsals
+        do not move it. None from a theory.
     rehearsal : dict
         What the default does on sources that take the target's place: mean ``error`` and what it is
         ``alone``, both also for each of the ``sources``, and what the target's samples say by themselves
@@ -189,10 +197,88 @@ class Forecast:
             return 1.0 - points[::-1, 1], 1.0 - points[::-1, 0]
         return points[:, 0], points[:, 1]
 
+    def summary(self) -> str:
+        """Return what it says, in a few lines of plain words.
+
+        Returns
+        -------
+        str
+            The expected error beside that of always saying the commonest class, the classes, what it rests
+            on, and what to know before trusting it.
+        """
+        task = shown(self.task)
+        if self.told:
+            low, high = self.interval
+            said = [
+                f"{_percent(self.error)} of new samples of {task} are expected to be decided wrongly "
+                f"(90 % interval: {_percent(low)} to {_percent(high)})."
+            ]
+        else:
+            said = [f"Nothing can be told of the error on new samples of {task}: label a few more."]
+        said.append(
+            f"Always saying the commonest class would be wrong for {_percent(1.0 - self.priors.max())}."
+        )
+        if self.alarm is not None:
+            null = shown(self.alarm["null"])
+            said.append(
+                f"False alarms are held at {_percent(self.alarm['requested'])} of {null}; "
+                f"{_percent(self.alarm['detection'])} of the other class are expected to be detected."
+            )
+        if self.told and len(self.classes) <= FEW_CLASSES:
+            each = zip(self.classes, self.class_errors, strict=True)
+            said.append(
+                "By class: " + ", ".join(f"{shown(label)} {_percent(error)}" for label, error in each) + "."
+            )
+        how = "left out in turn" if self.source == "leave-one-out" else f"by the theory {self.source!r}"
+        sources = len(self.rehearsal.get("sources", []))
+        too = f", and on {sources} sources that took its place" if sources else ""
+        said.append(f"It rests on {self.n_samples} labelled samples, {how}{too}.")
+        said.extend(shown(note["text"]) for note in self.notes)
+        return "\n".join(said)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the forecast as a pandas data frame; frames of several tasks can be concatenated.
+
+        Returns
+        -------
+        DataFrame
+            One row for the whole, where ``class`` is missing, and one for each class; columns ``task``,
+            ``class``, ``prior``, ``error``, and the interval from ``low`` to ``high``, which classes
+            have none of.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        low, high = self.interval
+        count = len(self.classes)
+        labels = np.empty(count + 1, dtype=object)
+        labels[1:] = self.classes.tolist()
+        return pd.DataFrame(
+            {
+                "task": [self.task] * (count + 1),
+                "class": labels,
+                "prior": np.r_[1.0, self.priors],
+                "error": np.r_[self.error, self.class_errors],
+                "low": np.r_[low, np.full(count, np.nan)],
+                "high": np.r_[high, np.full(count, np.nan)],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        each = zip(self.classes, self.priors, self.class_errors, strict=True)
+        rows = [(label, _percent(prior), _percent(error)) for label, prior, error in each]
+        by_class = table(["class", "prior", "expected error"], rows) if self.told else ""
+        return f"<div>{lines(self.summary())}{by_class}</div>"
+
     def __repr__(self) -> str:
         low, high = self.interval
         told = f"error={self.error:.4f}, interval=({low:.4f}, {high:.4f})" if self.told else "told=False"
         return f"Forecast(task={self.task!r}, {told}, source={self.source!r}, n_samples={self.n_samples})"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ._forecast import Forecast, LearningCurve, TaskValues
 from ._study import ADDED, Study
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def forecast(X: Any, y: Any, task: Any = None, **settings: Any) -> Forecast | dict[Any, Forecast]:
+    from ._choices import Settings, Task
+
+# One target, or one task only, has one answer; several targets have a dict.
+
+
+@overload
+def forecast(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Task,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> Forecast: ...
+@overload
+def forecast(
+    X: Any,
+    y: Any,
+    task: None = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: None = None,
+    **settings: Unpack[Settings],
+) -> Forecast: ...
+@overload
+def forecast(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> Forecast | dict[Any, Forecast]: ...
+def forecast(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> Forecast | dict[Any, Forecast]:
     """Foretell the test error of a classifier without training it.
 
     Parameters
     ----------
-    X, y, task, **settings
-        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
+    X, y, task, target, sample_weight, groups, task_column, **settings
+        As in :class:`foretask.Study`.
 
     Returns
     -------
@@ -31,18 +84,76 @@ def forecast(X: Any, y: Any, task: Any = None, **settings: Any) -> Forecast | di
     >>> 0.02 < expected.error < 0.12
     True
     """
-    return Study(X, y, task, **settings).forecast()
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
+    return study.forecast()
 
 
+@overload
 def learning_curve_forecast(
-    X: Any, y: Any, task: Any = None, *, added: Sequence[int] = ADDED, **settings: Any
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Task,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    added: Sequence[int] = ADDED,
+    **settings: Unpack[Settings],
+) -> LearningCurve: ...
+@overload
+def learning_curve_forecast(
+    X: Any,
+    y: Any,
+    task: None = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: None = None,
+    added: Sequence[int] = ADDED,
+    **settings: Unpack[Settings],
+) -> LearningCurve: ...
+@overload
+def learning_curve_forecast(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    added: Sequence[int] = ADDED,
+    **settings: Unpack[Settings],
+) -> LearningCurve | dict[Any, LearningCurve]: ...
+def learning_curve_forecast(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    added: Sequence[int] = ADDED,
+    **settings: Unpack[Settings],
 ) -> LearningCurve | dict[Any, LearningCurve]:
     """Foretell the error with more labels in the target.
 
     Parameters
     ----------
-    X, y, task, **settings
-        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
+    X, y, task, target, sample_weight, groups, task_column, **settings
+        As in :class:`foretask.Study`.
     added : sequence of int, default=(0, 5, 10, 20, 50, 100)
         Labels to add to each class of the target.
 
@@ -60,16 +171,72 @@ def learning_curve_forecast(
     >>> bool(curve.error[1] < curve.error[0])
     True
     """
-    return Study(X, y, task, **settings).learning_curve(added)
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
+    return study.learning_curve(added)
 
 
-def task_values(X: Any, y: Any, task: Any = None, **settings: Any) -> TaskValues | dict[Any, TaskValues]:
+@overload
+def task_values(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Task,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> TaskValues: ...
+@overload
+def task_values(
+    X: Any,
+    y: Any,
+    task: None = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: None = None,
+    **settings: Unpack[Settings],
+) -> TaskValues: ...
+@overload
+def task_values(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> TaskValues | dict[Any, TaskValues]: ...
+def task_values(
+    X: Any,
+    y: Any,
+    task: Any = None,
+    *,
+    target: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    task_column: str | None = None,
+    **settings: Unpack[Settings],
+) -> TaskValues | dict[Any, TaskValues]:
     """Foretell the error without each source.
 
     Parameters
     ----------
-    X, y, task, **settings
-        As in :class:`foretask.Study`, ``target``, ``sample_weight`` and ``groups`` among them.
+    X, y, task, target, sample_weight, groups, task_column, **settings
+        As in :class:`foretask.Study`.
 
     Returns
     -------
@@ -87,4 +254,14 @@ def task_values(X: Any, y: Any, task: Any = None, **settings: Any) -> TaskValues
     >>> task_values(X[rows], y[rows], task, target="few").sources
     array(['many'], dtype='<U4')
     """
-    return Study(X, y, task, **settings).task_values()
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
+    return study.task_values()

@@ -25,8 +25,13 @@ from ._forecast import (
     Paired,
     TaskValues,
 )
+from ._html import shown, table
+from ._progress import telling
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._choices import Settings
     from ._statistics import Statistics
 
 #: Labels added where nothing is said, as on the command line.
@@ -54,6 +59,8 @@ class Study:
         How often each row counts: whole numbers.
     groups : array-like of shape (n_samples,), default=None
         Rows of one patient, writer or recording, which are left out together.
+    task_column : str, default=None
+        The column of the data frame ``X`` that names the task of each row, instead of ``task``.
     **settings
         Further parameters of :class:`MultiTaskClassifier`.
 
@@ -105,15 +112,19 @@ class Study:
         target: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
-        **settings: Any,
+        task_column: str | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
-        estimator = MultiTaskClassifier(target=target, **settings)
+        estimator = MultiTaskClassifier(target=target, task_column=task_column, **settings)
         problem = estimator._problem(X, y, task, sample_weight, groups=groups)
-        raw = _foretask.Study.of_rows(problem.samples, problem.choices)
+        with telling(estimator.verbose, "training") as tell:
+            raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
         self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
 
     @classmethod
-    def from_statistics(cls, statistics: Statistics, *, target: Any = None, **settings: Any) -> Study:
+    def from_statistics(
+        cls, statistics: Statistics, *, target: Any = None, **settings: Unpack[Settings]
+    ) -> Study:
         """Study statistics instead of rows.
 
         Parameters
@@ -133,7 +144,8 @@ class Study:
         study = cls.__new__(cls)
         estimator = MultiTaskClassifier(target=target, **settings)
         choices, tasks, classes = estimator._planned(statistics)
-        raw = _foretask.Study.of_statistics(statistics._filled(), choices)
+        with telling(estimator.verbose, "training") as tell:
+            raw = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         study._keep(estimator, raw, tasks, classes, None)
         return study
 
@@ -295,7 +307,9 @@ class Study:
         TaskValues or dict
             By task if there are several targets.
         """
-        found = zip(self._forecasts().items(), self._raw.source_values(), strict=True)
+        with telling(self._estimator.verbose, "leaving out each source") as tell:
+            values = self._raw.source_values(tell)
+        found = zip(self._forecasts().items(), values, strict=True)
         return self._by_target({name: self._values(told, values) for (name, told), values in found})
 
     def _values(self, told: Forecast, values: list[tuple[str | None, float, list[float], Any]]) -> TaskValues:
@@ -331,7 +345,9 @@ class Study:
             if there are several targets.
         """
         answers: dict[str, list[Compared]] = {}
-        for (name, own), rules in zip(self._forecasts().items(), self._raw.compare(), strict=True):
+        with telling(self._estimator.verbose, "comparing rules") as tell:
+            compared = self._raw.compare(tell)
+        for (name, own), rules in zip(self._forecasts().items(), compared, strict=True):
             names = self._names_of(name)
             answers[name] = [
                 Compared(
@@ -411,6 +427,15 @@ class Study:
         """
         fitted: MultiTaskClassifier = copy(self._estimator)
         return fitted._keep(self._tasks, self._classes, self._raw.models(), self._raw.relatedness())
+
+    def _repr_html_(self) -> str:
+        roles = {name: "target" for name in self._raw.targets}
+        rows = [
+            (name, roles.get(name, "source"), sum(counts), ", ".join(shown(one) for one in classes))
+            for name, classes, counts in self._raw.tasks
+        ]
+        told = "".join(forecast._repr_html_() for forecast in self._forecasts().values())
+        return f"<div>{table(['task', 'role', 'labels', 'classes'], rows)}{told}</div>"
 
     def __repr__(self) -> str:
         return f"Study(targets={self.targets.tolist()!r}, tasks={self.tasks.tolist()!r})"

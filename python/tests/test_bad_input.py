@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from foretask import MultiTaskClassifier, Statistics, forecast, learning_curve_forecast
@@ -160,3 +162,49 @@ def test_statistics(two_tasks):
         MultiTaskClassifier(target="amazon").fit_from_statistics(statistics)
     with pytest.raises(ValueError, match="cannot be read"):
         Statistics.from_bytes(b"no")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])
+def test_the_column_is_named(two_tasks, library):
+    X, y, task = two_tasks
+    columns = [f"f{i}" for i in range(X.shape[1])]
+    makers = {
+        "pandas": lambda X: pd.DataFrame(X, columns=columns),
+        "polars": lambda X: pl.DataFrame(X, schema=columns),
+        "pyarrow": lambda X: pa.table(dict(zip(columns, X.T, strict=True))),
+        "numpy": lambda X: X,
+    }
+    make, column = makers[library], "4" if library == "numpy" else "f4"
+    model = MultiTaskClassifier(target="webcam", views="linear").fit(make(X), y, task)
+    for bad, written in ((np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf")):
+        broken = X.copy()
+        broken[3, 4] = broken[5, 6] = bad
+        match = f"column '{column}' is '{written}' in row 3 .*Input X contains"
+        refused(match, make(broken), y, task)
+        with pytest.raises(ValueError, match=match):
+            model.predict(make(broken))
+
+
+def test_a_column_of_text_is_named(two_tasks):
+    X, y, task = two_tasks
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    frame["island"] = ["1.5", *["Biscoe\x1b"] * (len(y) - 1)]
+    refused(r"column 'island' holds text: 'Biscoe\\\\x1b' in row 1", frame, y, task)
+
+
+def test_a_column_that_is_missing_is_named_with_the_nearest(two_tasks):
+    X, y, task = two_tasks
+    names = ["bill_length", "bill_depth", "flipper", "mass"]
+    frame = pd.DataFrame(X[:, :4], columns=names)
+    model = MultiTaskClassifier(target="webcam", views="linear").fit(frame, y, task)
+    for table, match in (
+        (
+            frame.rename(columns={"mass": "mas"}),
+            r"are missing: 'mass' \(did you mean 'mas'\?\)\. The feature",
+        ),
+        (frame.drop(columns="flipper"), r"are missing: 'flipper'\. The feature"),
+        (frame.assign(sex=1.0), r"the columns 'sex' were not there in training"),
+        (frame[names[::-1]], r"not in the order of training: 'bill_length', 'bill_depth', 'flipper', 'mass'"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            model.predict(table)

@@ -1,9 +1,11 @@
 """What is foretold, against what happens."""
 
+import sys
 import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import draw
 from scipy.integrate import trapezoid
@@ -11,6 +13,7 @@ from scipy.integrate import trapezoid
 from foretask import (
     MultiTaskClassifier,
     Statistics,
+    Study,
     forecast,
     learning_curve_forecast,
     task_values,
@@ -271,3 +274,64 @@ def test_groups_are_left_out_together():
     assert "near-copies" not in [note["kind"] for note in together.notes]
     with pytest.raises(ValueError, match="groups"):
         MultiTaskClassifier().fit(X, label, groups=groups[:5])
+
+
+def test_a_summary_in_plain_words(two_tasks):
+    X, y, task = two_tasks
+    told = forecast(X, y, task, target="webcam")
+    lines = told.summary().splitlines()
+    low, high = told.interval
+    assert lines[0] == (
+        f"{100 * told.error:.1f} % of new samples of webcam are expected to be decided wrongly "
+        f"(90 % interval: {100 * low:.1f} % to {100 * high:.1f} %)."
+    )
+    assert lines[1] == "Always saying the commonest class would be wrong for 50.0 %."
+    assert lines[2].startswith("By class: bike ") and ", mug " in lines[2]
+    assert lines[3] == "It rests on 20 labelled samples, left out in turn."
+    assert lines[4:] == [note["text"] for note in told.notes]
+    by_theory = forecast(X, y, task, target="webcam", theory="common").summary()
+    assert "by the theory 'common'" in by_theory
+    held = forecast(X, y, task, target="webcam", null_class="mug", false_alarm=0.1).summary()
+    assert "False alarms are held at 10.0 % of mug;" in held
+    single = np.r_[np.flatnonzero(task == "amazon"), 80, 81]
+    nothing = forecast(X[single], y[single], task[single], target="webcam")
+    assert not nothing.told and nothing.summary().startswith("Nothing can be told")
+    sources = np.where(task == "amazon", np.arange(len(y)) // 40, 9)
+    rehearsed = forecast(np.r_[X, X], np.r_[y, y], np.r_[sources, sources], target=9)
+    assert f"and on {len(rehearsed.rehearsal['sources'])} sources that took" in rehearsed.summary()
+
+
+def test_frames_of_several_tasks_join(two_tasks):
+    X, y, task = two_tasks
+    told = forecast(X, y, task)
+    frame = pd.concat([one.to_frame() for one in told.values()])
+    assert list(frame.columns) == ["task", "class", "prior", "error", "low", "high"]
+    whole = frame[frame["class"].isna()].set_index("task")
+    assert whole["error"].to_dict() == {name: one.error for name, one in told.items()}
+    assert tuple(whole.loc["webcam", ["low", "high"]]) == told["webcam"].interval
+    classes = frame[(frame["task"] == "webcam") & frame["class"].notna()]
+    assert classes["class"].tolist() == ["bike", "mug"]
+    assert classes["error"].tolist() == told["webcam"].class_errors.tolist()
+    assert classes["prior"].sum() == pytest.approx(1.0) and classes["low"].isna().all()
+
+
+def test_frames_need_pandas(two_tasks, monkeypatch):
+    X, y, task = two_tasks
+    told = forecast(X, y, task, target="webcam")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        told.to_frame()
+
+
+def test_names_do_nothing_in_a_notebook(two_tasks):
+    X, y, task = two_tasks
+    script, escape = "<script>alert(1)</script>", "\x1b[31mred"
+    y = np.where(y == "mug", script, escape)
+    task = np.where(task == "webcam", script, task)
+    study = Study(X, y, task, target=script)
+    for shown in (study.forecast()._repr_html_(), study._repr_html_()):
+        assert "<script" not in shown and "\x1b" not in shown
+        assert "&lt;script&gt;" in shown and "\\x1b[31mred" in shown
+        assert shown.startswith("<div>") and shown.count("<table>") == shown.count("</table>")
+    assert "\x1b" not in study.forecast().summary()
+    assert "<td>source</td><td>80</td>" in study._repr_html_()

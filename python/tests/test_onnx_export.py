@@ -11,6 +11,7 @@ import json
 import os
 import struct
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -145,8 +146,9 @@ def of_foretask(model: Path) -> Predictions:
     run("predict", model, model.with_name("test.csv"), "--scores", "--probabilities", "-o", output)
     with output.open(newline="") as file:
         header, *rows = csv.reader(file)
-    numbers = np.array([[float(cell) for cell in row[1:]] for row in rows])
-    one = header[1] == "score"
+    first = header.index("prediction") + 1
+    numbers = np.array([[float(cell) for cell in row[first:]] for row in rows])
+    one = header[first] == "score"
     scores, probabilities = np.split(numbers, [1 if one else numbers.shape[1] // 2], axis=1)
     parameters = tensors(model)[0]["decision"]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -155,10 +157,16 @@ def of_foretask(model: Path) -> Predictions:
         else:
             offsets, costs = np.split(parameters[1:], 2)
             decision = parameters[0] * scores + offsets + np.log(costs)
-    return Predictions([row[0] for row in rows], decision, probabilities)
+    return Predictions([row[first - 1] for row in rows], decision, probabilities)
 
 
-def of_onnx(model: Path, x: np.ndarray, tolerance: float = AGREEMENT) -> tuple[Predictions, onnx.ModelProto]:
+Inputs = np.ndarray | dict[str, np.ndarray]
+"""All features, or columns by name."""
+
+
+def of_onnx(model: Path, x: Inputs, tolerance: float = AGREEMENT) -> tuple[Predictions, onnx.ModelProto]:
+    feed = x if isinstance(x, dict) else {"X": x}
+    rows = len(next(iter(feed.values())))
     output = model.with_name("model.onnx")
     run("export", model, "--onnx", output)
     exported = onnx.load(output)
@@ -166,22 +174,22 @@ def of_onnx(model: Path, x: np.ndarray, tolerance: float = AGREEMENT) -> tuple[P
     session = onnxruntime.InferenceSession(output, providers=["CPUExecutionProvider"])
     names = [entry.name for entry in session.get_outputs()]
     assert names == ["label", "decision", "probabilities"]
-    label, decision, probabilities = session.run(None, {"X": x})
+    label, decision, probabilities = session.run(None, feed)
     assert decision.dtype == probabilities.dtype == np.float64
     shapes = {entry.name: entry.shape for entry in session.get_outputs()}
     for name, got in zip(names, (label, decision, probabilities), strict=True):
         assert shapes[name][0] == "N" and tuple(shapes[name][1:]) == got.shape[1:]
-        assert got.shape[0] == len(x)
+        assert got.shape[0] == rows
     # A second runtime, which treats NaN differently: what is undefined would show.
     with np.errstate(all="ignore"):
-        by_definition = reference.ReferenceEvaluator(exported).run(None, {"X": x})
+        by_definition = reference.ReferenceEvaluator(exported).run(None, feed)
     assert list(map(str, by_definition[0])) == list(map(str, label))
     np.testing.assert_allclose(by_definition[1], decision, rtol=AGREEMENT, atol=tolerance)
     np.testing.assert_allclose(by_definition[2], probabilities, rtol=0, atol=tolerance)
     return Predictions([str(name) for name in label], decision, probabilities), exported
 
 
-def assert_agree(model: Path, x: np.ndarray, tolerance: float = AGREEMENT) -> Predictions:
+def assert_agree(model: Path, x: Inputs, tolerance: float = AGREEMENT) -> Predictions:
     expected, (got, _) = of_foretask(model), of_onnx(model, x)
     assert got.label == expected.label
     np.testing.assert_allclose(got.decision, expected.decision, rtol=tolerance, atol=tolerance)
@@ -270,14 +278,136 @@ def test_classes_of_no_density_agree(tmp_path: Path) -> None:
     assert_agree(with_numbers(model, constants={0: -INF}, decision={0: 0.0}), x)
 
 
+def with_description(model: Path, change: Callable[[dict], object]) -> Path:
+    """The same model with another description of itself."""
+    _, header, body = tensors(model)
+    described = header["__metadata__"]
+    description = json.loads(described["foretask-model-2"])
+    change(description)
+    described["foretask-model-2"] = json.dumps(description)
+    text = json.dumps(header).encode()
+    other = model.with_name("described.safetensors")
+    other.write_bytes(struct.pack("<Q", len(text)) + text + body)
+    return other
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_missing_value_shows_in_the_decision(name: str, tmp_path: Path) -> None:
+def test_a_missing_value_is_filled_or_shows_in_the_decision(name: str, tmp_path: Path) -> None:
     model, x = fit(PROBLEMS[name], tmp_path)
     x[3, 1] = NAN
-    got, _ = of_onnx(model, x)
+    write(model.with_name("test.csv"), [("north", PROBLEMS[name].classes[0], row) for row in x])
+    assert np.isfinite(assert_agree(model, x).decision).all()
+    got, exported = of_onnx(with_description(model, lambda known: known.pop("preparation")), x)
     assert np.isnan(got.decision[3]).all() or name == "votes, ties by order"
     assert np.isfinite(np.delete(got.decision, 3, axis=0)).all()
     assert got.label[3] in PROBLEMS[name].classes
+    assert "fills" not in {tensor.name for tensor in exported.graph.initializer}
+
+
+# By column: what it holds, the share of gaps in training, and the share in new rows.
+RAW = {
+    "island": (["Biscoe", "Dream", "Torgersen"], 0.1, 0.2),
+    "ring colour": (["blue", "é, red", "true"], 0.0, 0.2),
+    "grade": (["1", "2", "3"], 0.1, 0.1),
+    "tagged": (["no", "yes"], 0.1, 0.2),
+    "adult": (["FALSE", "True"], 0.0, 0.2),
+    "mass": (None, 0.1, 0.2),
+    "bill length (mm)": (None, 0.0, 0.2),
+    # The names of an output, of a constant and of a step.
+    "decision": (None, 0.0, 0.0),
+    "weights": (["light", "heavy"], 0.1, 0.1),
+    "column_3_code": (None, 0.1, 0.1),
+}
+# Written otherwise than in training, and never seen there.
+OTHERWISE = {"tagged": ["N", "YES", "t", "0"], "adult": ["fAlse", "T", "1"]}
+UNSEEN = {
+    "island": ["Atlantis", "biscoe"],
+    "ring colour": ["snow ☃"],
+    "grade": ["4", "1.5"],
+    "weights": ["weights"],
+}
+
+
+def draw_raw(classes: list[str], rows: int, seed: int, *, new: bool) -> dict[str, list[str]]:
+    """Cells as text by column; a column leans towards the class, half of `new` texts are strange."""
+    random = np.random.default_rng(seed)
+    sides = random.integers(len(classes), size=rows)
+    table = {
+        "task": list(random.choice(["north", "south"], rows)),
+        "label": [classes[side] for side in sides],
+    }
+    for place, (name, (kinds, gaps, new_gaps)) in enumerate(RAW.items()):
+        if kinds is None:
+            cells = [repr(float(value)) for value in 100 * place + sides + random.standard_normal(rows)]
+        else:
+            codes = np.where(random.random(rows) < 0.5, sides, random.integers(len(kinds), size=rows))
+            cells = [kinds[code % len(kinds)] for code in codes]
+            strange = OTHERWISE.get(name, []) + UNSEEN.get(name, [])
+            if new and strange:
+                cells = [random.choice(strange) if random.random() < 0.5 else cell for cell in cells]
+        share = new_gaps if new else gaps
+        table[name] = ["" if random.random() < share else cell for cell in cells]
+    return table
+
+
+def write_raw(path: Path, table: dict[str, list[str]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+
+
+def raw_inputs(table: dict[str, list[str]]) -> dict[str, np.ndarray]:
+    feed = {}
+    for name, (kinds, _, _) in RAW.items():
+        cells = np.array(table[name], dtype=object)[:, None]
+        if kinds is None:
+            cells = np.where(cells == "", "nan", cells).astype(np.float64)
+        feed["decision_" if name == "decision" else name] = cells
+    return feed
+
+
+def fit_raw(classes: list[str], folder: Path) -> tuple[Path, dict[str, np.ndarray]]:
+    write_raw(folder / "train.csv", draw_raw(classes, 200, 1, new=False))
+    new = draw_raw(classes, 150, 2, new=True)
+    write_raw(folder / "test.csv", new)
+    model = folder / "model.safetensors"
+    run("fit", folder / "train.csv", "--target", "north", "--categorical", "grade", "-o", model)
+    return model, raw_inputs(new)
+
+
+@pytest.mark.parametrize("classes", [["cat", "dog"], ["a", "b", "c"]])
+def test_columns_become_features_in_the_graph(classes: list[str], tmp_path: Path) -> None:
+    model, feed = fit_raw(classes, tmp_path)
+    got = assert_agree(model, feed)
+    assert set(got.label) == set(classes)
+    exported = onnx.load(model.with_name("model.onnx"))
+    assert [entry.name for entry in exported.graph.input] == list(feed)
+    types = {entry.name: entry.type.tensor_type.elem_type for entry in exported.graph.input}
+    assert types["island"] == types["adult"] == onnx.TensorProto.STRING
+    assert types["mass"] == onnx.TensorProto.DOUBLE
+    assert [(used.domain, used.version) for used in exported.opset_import] == [("", 17), ("ai.onnx.ml", 3)]
+    # Indicators where gaps were common in training, and nowhere else.
+    metadata = {entry.key: entry.value for entry in exported.metadata_props}
+    absent = {name for name in json.loads(metadata["feature_names"]) if name.endswith(" is missing")}
+    assert absent == {f"{name} is missing" for name, (_, gaps, _) in RAW.items() if gaps > 0}
+    # Every column counts: what was compared is not a few of them.
+    one = {name: cells[:1] for name, cells in feed.items()}
+    before, _ = of_onnx(model, one)
+    for name, cells in one.items():
+        kinds = RAW[name.rstrip("_")][0]
+        values = [np.nan, 0.0, 1e3] if kinds is None else ["", *kinds]
+        others = [of_onnx(model, {**one, name: np.array([[value]], cells.dtype)})[0] for value in values]
+        assert any((other.decision != before.decision).any() for other in others), name
+    none, _ = of_onnx(model, {name: cells[:0] for name, cells in feed.items()})
+    assert none.label == []
+
+
+def test_a_flag_that_is_neither_shows_in_the_decision(tmp_path: Path) -> None:
+    model, feed = fit_raw(["cat", "dog"], tmp_path)
+    feed["adult"][5, 0] = "perhaps"
+    got, _ = of_onnx(model, feed)
+    assert list(np.flatnonzero(np.isnan(got.decision[:, 0]))) == [5]
 
 
 def test_equal_votes_go_to_the_first_class(tmp_path: Path) -> None:

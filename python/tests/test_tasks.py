@@ -194,3 +194,14 @@ def test_labels_keep_their_type(two_tasks, labels):
     assert list(model.classes_) == list(labels)
     made, expected = (one.decision_function(X) for one in (model, named))
     np.testing.assert_allclose(made, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_no_priors_are_the_observed_ones(two_tasks):
+    X, y, task = two_tasks
+    X, y, task = X[20:], np.where(np.arange(20, len(y)) % 3 == 0, "mug", y[20:]), task[20:]
+    none, observed, equal = (
+        MultiTaskClassifier(target="webcam", views="linear", priors=priors).fit(X, y, task)
+        for priors in (None, "observed", "equal")
+    )
+    np.testing.assert_array_equal(none.predict_proba(X), observed.predict_proba(X))
+    assert (none.predict_proba(X) != equal.predict_proba(X)).any()

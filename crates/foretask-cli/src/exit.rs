@@ -13,6 +13,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use foretask_words::printable;
+
 use crate::failure::Failure;
 
 /// What a command that did its work says.
@@ -45,7 +47,10 @@ pub fn code(result: Result<Answer, Failure>) -> ExitCode {
 
 fn complain(failure: &Failure) -> io::Result<()> {
     let mut out = io::stderr().lock();
-    writeln!(out, "error: {failure}")?;
+    // Messages name what files hold; their own lines stay lines.
+    let message = failure.to_string();
+    let lines: Vec<_> = message.split('\n').map(printable).collect();
+    writeln!(out, "error: {}", lines.join("\n"))?;
     match failure.help() {
         Some(help) => writeln!(out, "help: {help}"),
         None => Ok(()),

@@ -86,6 +86,7 @@ pub fn forecast(forecast: &Forecast, classes: &[String]) -> Value {
         "worth": forecast.worth,
         "source": forecast.provenance,
         "log_loss": forecast.log_loss,
+        "auc": forecast.auc,
         "class_errors": by_class(classes, &forecast.class_errors),
         "confusion": confusion(classes, &forecast.confusion),
         "reliability": forecast.reliability,

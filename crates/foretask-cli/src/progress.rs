@@ -1,45 +1,92 @@
 //! A progress bar on standard error: only on a terminal, and only once the wait is noticeable.
 
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
+/// From here on people like to know what would be faster.
+const LONG: Duration = Duration::from_secs(8);
+/// How often the time is brought up to date.
+const TICK: Duration = Duration::from_millis(250);
 const STEPS: u64 = 1000;
 
 /// The bar of one piece of work; it disappears when dropped.
 pub struct Progress {
     bar: ProgressBar,
-    started: Instant,
+    /// Dropped, it ends the watch.
+    over: Option<Sender<()>>,
+    watch: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// A bar that nobody sees yet.
+    /// A bar that nobody sees yet, with the share that is done and the time that is left.
     pub fn new(what: &'static str) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden())
-            .with_message(what);
-        if let Ok(style) = ProgressStyle::with_template("{msg} {bar:40} {percent:>3} %") {
+        Self::with_hint(what, None)
+    }
+
+    /// The same, with what to say if it takes long.
+    pub fn with_hint(what: &'static str, hint: Option<&'static str>) -> Self {
+        let style = "{msg} {bar:40} {percent:>3} %, {eta} left";
+        Self::watched(what, Some(STEPS), style, hint)
+    }
+
+    /// Of work that does not say how far it is: the time since it began.
+    pub fn of_unknown_length(what: &'static str) -> Self {
+        Self::watched(what, None, "{msg} {spinner} {elapsed}", None)
+    }
+
+    fn watched(
+        what: &'static str,
+        steps: Option<u64>,
+        style: &str,
+        hint: Option<&'static str>,
+    ) -> Self {
+        let bar =
+            ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden()).with_message(what);
+        if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }
+        let (over, end) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        // Work may say nothing for a while, so somebody else looks at the clock.
+        let watch = thread::Builder::new().spawn(move || {
+            if end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            // This target draws nothing unless standard error is a terminal.
+            shown.set_draw_target(ProgressDrawTarget::stderr());
+            shown.enable_steady_tick(TICK);
+            if end.recv_timeout(LONG - PATIENCE) == Err(RecvTimeoutError::Timeout)
+                && let Some(hint) = hint
+            {
+                shown.println(hint);
+            }
+        });
         Self {
             bar,
-            started: Instant::now(),
+            over: Some(over),
+            // Without a thread there is no bar, which is no failure.
+            watch: watch.ok(),
         }
     }
 
     /// Shows the share that is done, from 0 to 1.
     pub fn tell(&self, share: f64) {
-        if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
-            // This target draws nothing unless standard error is a terminal.
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
         self.bar.set_position((share * STEPS as f64) as u64);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
+        self.over = None;
+        if let Some(watch) = self.watch.take() {
+            // It has nothing to tell, and cannot have panicked in a way that matters here.
+            let _ = watch.join();
+        }
         self.bar.finish_and_clear();
     }
 }

@@ -13,13 +13,13 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// z, named `scores`.
-    pub(super) fn scores(&mut self, model: &Model) {
+    /// z, named `scores`, of the features of that name.
+    pub(super) fn scores(&mut self, model: &Model, features: &str) {
         let d = model.intercept().len();
         let weights = model.weights();
         self.matrix("weights", weights);
         self.doubles("bias", &[d], model.intercept().iter().copied());
-        self.step("MatMul", &["X", "weights"], "products", &[]);
+        self.step("MatMul", &[features, "weights"], "products", &[]);
         let linear = if model.terms().is_empty() {
             "scores"
         } else {
@@ -35,13 +35,13 @@ impl Graph {
                 format!("sum_{number}")
             };
             let added = match term {
-                Term::Cosine { weights } => self.cosine(weights),
+                Term::Cosine { weights } => self.cosine(features, weights),
                 Term::Rbf {
                     columns,
                     centre,
                     kernel,
                     weights,
-                } => self.rbf(columns, centre, kernel, weights),
+                } => self.rbf(features, columns, centre, kernel, weights),
             };
             self.step("Add", &[&so_far, added], &sum, &[]);
             so_far = sum;
@@ -49,12 +49,12 @@ impl Graph {
     }
 
     /// What rows over their length add.
-    fn cosine(&mut self, weights: &Mat<f64>) -> &'static str {
+    fn cosine(&mut self, features: &str, weights: &Mat<f64>) -> &'static str {
         self.matrix("cosine_weights", weights);
         self.integers("cosine_axis", &[1], &[1]);
         // As the library has it for rows without length.
         self.double("shortest", 1e-12);
-        self.step("Mul", &["X", "X"], "cosine_squares", &[]);
+        self.step("Mul", &[features, features], "cosine_squares", &[]);
         self.step(
             "ReduceSum",
             &["cosine_squares", "cosine_axis"],
@@ -63,7 +63,7 @@ impl Graph {
         );
         self.step("Sqrt", &["cosine_square"], "cosine_length", &[]);
         self.step("Max", &["cosine_length", "shortest"], "cosine_unit", &[]);
-        self.step("Div", &["X", "cosine_unit"], "cosine_rows", &[]);
+        self.step("Div", &[features, "cosine_unit"], "cosine_rows", &[]);
         self.step(
             "MatMul",
             &["cosine_rows", "cosine_weights"],
@@ -76,6 +76,7 @@ impl Graph {
     /// What a kernel adds.
     fn rbf(
         &mut self,
+        features: &str,
         columns: &[f64],
         centre: &[f64],
         kernel: &Kernel,
@@ -94,7 +95,7 @@ impl Graph {
         self.double("rbf_two", 2.0);
         self.double("rbf_nearest", 0.0);
         self.double("rbf_rate", -1.0 / kernel.width());
-        self.step("Mul", &["X", "rbf_columns"], "rbf_scaled", &[]);
+        self.step("Mul", &[features, "rbf_columns"], "rbf_scaled", &[]);
         self.step("Sub", &["rbf_scaled", "rbf_centre"], "rbf_rows", &[]);
         self.step("Mul", &["rbf_rows", "rbf_rows"], "rbf_own", &[]);
         self.step("ReduceSum", &["rbf_own", "rbf_axis"], "rbf_own_square", &[]);
@@ -259,7 +260,7 @@ impl Graph {
         kind
     }
 
-    fn replace_nan(&mut self, values: &str, by: &str, output: &str) {
+    pub(super) fn replace_nan(&mut self, values: &str, by: &str, output: &str) {
         let missing = format!("{values}_missing");
         self.step("IsNaN", &[values], &missing, &[]);
         self.step("Where", &[&missing, by, values], output, &[]);
@@ -272,29 +273,44 @@ impl Graph {
         output: &str,
         with: &[(&str, i64)],
     ) {
+        let attribute = with.iter().map(|&(name, i)| Attribute::int(name, i));
+        self.push("", operator, inputs, output, attribute.collect());
+    }
+
+    pub(super) fn push(
+        &mut self,
+        domain: &str,
+        operator: &str,
+        inputs: &[&str],
+        output: &str,
+        attribute: Vec<Attribute>,
+    ) {
         self.steps.push(Node {
             input: inputs.iter().map(|&input| input.into()).collect(),
             output: vec![output.into()],
             name: format!("make_{output}"),
             op_type: operator.into(),
-            attribute: with
-                .iter()
-                .map(|&(name, i)| Attribute::int(name, i))
-                .collect(),
+            attribute,
+            domain: domain.into(),
         });
     }
 
-    fn double(&mut self, name: &str, value: f64) {
+    pub(super) fn double(&mut self, name: &str, value: f64) {
         self.doubles(name, &[], [value]);
     }
 
-    fn doubles(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) {
+    pub(super) fn doubles(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        values: impl IntoIterator<Item = f64>,
+    ) {
         let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
         self.constants
             .push(Tensor::new(name, data_type::DOUBLE, shape, bytes));
     }
 
-    fn integers(&mut self, name: &str, shape: &[usize], values: &[i64]) {
+    pub(super) fn integers(&mut self, name: &str, shape: &[usize], values: &[i64]) {
         let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         self.constants
             .push(Tensor::new(name, data_type::INT64, shape, bytes));

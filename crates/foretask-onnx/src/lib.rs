@@ -1,9 +1,10 @@
 //! [`to_onnx`]: a model as an ONNX file, for programs that do not know foretask.
 //!
-//! Core operators only (ai.onnx, opset 17), in double precision. N rows of p features become
+//! Core operators (ai.onnx, opset 17), in double precision, and one more (`LabelEncoder` of ai.onnx.ml 3) where there
+//! are texts. N rows of p features become
 //!
 //! ```text
-//!  X [N, p] ─► MatMul weights ─► Add bias (+ cosine) (+ rbf) ─► z [N, d]
+//!  X [N, p] (─► NaN to fills) ─► MatMul weights ─► Add bias (+ cosine) (+ rbf) ─► z [N, d]
 //!
 //!  cosine:  X / max(|X|, 1e-12) ─► MatMul weights
 //!  rbf:     X columns - centre ─► exp(-|· - landmarks|²/width) [N, L] ─► MatMul weights
@@ -30,18 +31,43 @@
 //!  quadratic:  f = z - means [m, N, d];  constants - ½ Σ_d (f precisions) ∘ f
 //! ```
 //!
-//! The library refuses rows that are not finite; a graph cannot. The label of a row with NaN means nothing,
-//! and its decision is NaN (votes alone, where ties go to the first class, do not show it). A quadratic rule
+//! # Columns
+//!
+//! A model with a [`Preparation`](foretask::prepare::Preparation) knows how the columns of a table become features. If
+//! all are numbers and no feature says that a value is missing, the graph takes X and fills what is NaN in it. Otherwise
+//! it takes the columns by their names, as [`inputs`] lists them, and X is made of
+//!
+//! ```text
+//!  number [N, 1], double:  ─┬─► NaN to fill ──────────────────────────────────────────────────► [N, 1] ─┐
+//!                           └─► IsNaN ─► Cast (if its absence is a feature) ──────────────────► [N, 1] ─┤
+//!  flag [N, 1], string:    ─┬─► LabelEncoder: 0, 1, 2 "", 3 other ─► Gather (0, 1, fill, NaN) ► [N, 1] ─┼─► Concat
+//!                           └─► (code = 2) ─► Cast (likewise) ────────────────────────────────► [N, 1] ─┤
+//!  levels [N, 1], string:   ──► LabelEncoder: 0 … L-1 (, L ""), -1 other ─► Equal 0 … ─► Cast ► [N, L] ─┘
+//! ```
+//!
+//! A missing number is NaN, a missing text is empty. Texts are compared as they are: the names of levels must be
+//! written as the features of the model have them (`foretask inspect` lists `island=Biscoe`), so `2` for what a table has
+//! as `2.0`, `true` for `True`, and without blanks around them. A level that training never saw is 0 everywhere. Flags
+//! are `true`/`false`, `yes`/`no`, `y`/`n`, `t`/`f` in letters of any case, or `1`/`0`.
+//!
+//! # What a graph cannot refuse
+//!
+//! The library refuses rows that are not finite; a graph cannot. The label of a row with a feature that is NaN means
+//! nothing, and its decision is NaN: a gap that has no fill, a flag that is neither yes nor no (votes alone, where ties go to the first class, do not show it). A quadratic rule
 //! needs m N d doubles at a time, all others N max(d, m).
 //!
 //! The messages are those of `onnx.proto`, as far as they are used. The same model gives the same bytes.
 
+mod columns;
 mod graph;
 mod proto;
+
+pub use columns::{Holds, Input, OUTPUTS, inputs};
 
 use prost::Message;
 use serde_json::json;
 
+use columns::ML;
 use foretask::{Decision, Error, Form, Model, Result};
 use graph::Graph;
 use proto::{Dimension, Entry, Value, data_type};
@@ -50,13 +76,15 @@ use proto::{Dimension, Entry, Value, data_type};
 /// everywhere, new enough for every operator in double precision.
 const IR_VERSION: i64 = 8;
 const OPSET: i64 = 17;
+/// Of ai.onnx.ml, of the same year.
+const ML_OPSET: i64 = 3;
 
 /// Protocol buffers end here; readers refuse more.
 const LARGEST_FILE: usize = i32::MAX as usize;
 
 /// A model as the bytes of an ONNX file.
 ///
-/// Input `X` (N x p, double). Outputs:
+/// Input `X` (N x p, double), or the columns of a table where they are not simply numbers ([`inputs`]). Outputs:
 ///
 /// * `label` (N): class names, as 64-bit integers if all are whole numbers, as strings otherwise;
 /// * `decision`, double: for two classes and a threshold score - threshold (N x 1; positive is the
@@ -97,7 +125,8 @@ fn file(model: &Model) -> proto::Model {
     let classes = model.classes();
     let m = classes.len();
     let mut graph = Graph::default();
-    graph.scores(model);
+    let features = graph.features(model);
+    graph.scores(model, features);
     let (columns, meaning) = match model.decision() {
         Decision::Threshold {
             threshold,
@@ -126,11 +155,34 @@ fn file(model: &Model) -> proto::Model {
     let label_type = graph.label(classes);
     graph.step("Softmax", &["logits"], "probabilities", &[("axis", 1)]);
 
+    let inputs = inputs(model);
+    graph.name_columns(&inputs);
+    let mut opset_import = vec![proto::OperatorSet {
+        domain: String::new(),
+        version: OPSET,
+    }];
+    if graph.steps.iter().any(|step| step.domain == ML) {
+        opset_import.push(proto::OperatorSet {
+            domain: ML.into(),
+            version: ML_OPSET,
+        });
+    }
+
     let rows = Dimension::named("N");
     let double = |name: &str, columns: usize, doc: String| {
         let shape = vec![rows.clone(), Dimension::of(columns)];
         Value::new(name, data_type::DOUBLE, shape, doc)
     };
+    let input = |(place, input): (usize, &Input)| {
+        let (kind, columns) = match input.holds {
+            Holds::Features(features) => (data_type::DOUBLE, features),
+            Holds::Number => (data_type::DOUBLE, 1),
+            Holds::Text => (data_type::STRING, 1),
+        };
+        let shape = vec![rows.clone(), Dimension::of(columns)];
+        Value::new(&input.name, kind, shape, columns::meaning(model, place))
+    };
+    let [label, decision, probabilities] = OUTPUTS;
     let order = format!("in the order of the classes: {}", classes.join(", "));
     proto::Model {
         ir_version: IR_VERSION,
@@ -141,14 +193,14 @@ fn file(model: &Model) -> proto::Model {
             node: graph.steps,
             name: "foretask".into(),
             initializer: graph.constants,
-            input: vec![double("X", model.features(), "one sample per row".into())],
+            input: inputs.iter().enumerate().map(input).collect(),
             output: vec![
-                Value::new("label", label_type, vec![rows.clone()], "the class".into()),
-                double("decision", columns, meaning),
-                double("probabilities", m, order),
+                Value::new(label, label_type, vec![rows.clone()], "the class".into()),
+                double(decision, columns, meaning),
+                double(probabilities, m, order),
             ],
         }),
-        opset_import: vec![proto::OperatorSet { version: OPSET }],
+        opset_import,
         metadata_props: metadata(model),
     }
 }
@@ -193,6 +245,7 @@ mod tests {
     use super::graph::whole_numbers;
     use super::proto::Attribute;
     use super::*;
+    use foretask::prepare::{Encoded, Encoding, Preparation};
     use foretask::{Evidence, Rows, RuleName, Settings, Study, Tasks, Ties};
 
     /// Classes of unequal spread along different features, by numbers that look random.
@@ -241,7 +294,70 @@ mod tests {
             (model(&three, &votes(Ties::First)), &["Greater"]),
             (model(&three, &votes(Ties::Margins)), &["Greater", "Div"]),
             (model(&three, &quadratic()), &["ReduceSum", "Transpose"]),
+            (
+                prepared(vec![
+                    column("a", Encoding::Number, &[1.5]),
+                    column("b", Encoding::Number, &[]),
+                    column("c", Encoding::Number, &[2.5]),
+                    column("d", Encoding::Number, &[3.5]),
+                ]),
+                &["IsNaN", "Where"],
+            ),
+            (
+                // Names of an output, of a constant, and of steps and inputs on the way.
+                prepared(vec![
+                    column("decision", levels(&["x", "y"]), &[]),
+                    column("weights", Encoding::Flag, &[1.0]),
+                    column("weights_", Encoding::Number, &[0.5]),
+                ]),
+                &["LabelEncoder", "Equal", "Gather", "Concat"],
+            ),
+            (
+                prepared(vec![
+                    absent(column("column_1", levels(&["x"]), &[])),
+                    column("column_0", Encoding::Number, &[]),
+                    column("column_0_code", Encoding::Number, &[0.0]),
+                ]),
+                &["LabelEncoder", "Cast", "Where"],
+            ),
+            (
+                prepared(vec![
+                    absent(column("X", Encoding::Number, &[1.0])),
+                    absent(column("features", Encoding::Flag, &[])),
+                ]),
+                &["IsNaN", "LabelEncoder"],
+            ),
         ]
+    }
+
+    fn levels(names: &[&str]) -> Encoding {
+        Encoding::Levels(names.iter().map(|&name| name.into()).collect())
+    }
+
+    fn column(name: &str, encoding: Encoding, fills: &[f64]) -> Encoded {
+        Encoded {
+            name: name.into(),
+            encoding,
+            indicator: false,
+            fills: fills.to_vec(),
+            missing: 0.0,
+        }
+    }
+
+    fn absent(column: Encoded) -> Encoded {
+        Encoded {
+            indicator: true,
+            ..column
+        }
+    }
+
+    fn prepared(columns: Vec<Encoded>) -> Model {
+        let preparation = Preparation {
+            columns,
+            ..Preparation::default()
+        };
+        let model = model(&["a", "b"], &Settings::default());
+        model.with_preparation(preparation).unwrap()
     }
 
     #[test]
@@ -251,7 +367,8 @@ mod tests {
             let used: HashSet<&str> = graph.node.iter().map(|step| &*step.op_type).collect();
             assert!(operators.iter().all(|one| used.contains(one)), "{used:?}");
 
-            let mut known: HashSet<&str> = HashSet::from(["X"]);
+            let mut known: HashSet<&str> = graph.input.iter().map(|input| &*input.name).collect();
+            assert_eq!(known.len(), graph.input.len());
             for tensor in &graph.initializer {
                 assert!(known.insert(&tensor.name), "{}", tensor.name);
                 let count = tensor.dims.iter().product::<i64>() as usize;
@@ -270,6 +387,76 @@ mod tests {
             }
             assert_eq!(needed, known, "something is never used or never made");
         }
+    }
+
+    #[test]
+    fn numbers_are_one_input_and_other_columns_one_each() {
+        let listed = |model: &Model| -> Vec<(String, Holds)> {
+            let inputs = inputs(model);
+            let names: Vec<&String> = inputs.iter().map(|input| &input.name).collect();
+            let graph = file(model).graph.unwrap();
+            assert!(graph.input.iter().map(|input| &input.name).eq(names));
+            inputs
+                .into_iter()
+                .map(|one| (one.name, one.holds))
+                .collect()
+        };
+        let x = vec![("X".to_owned(), Holds::Features(4))];
+        let plain = model(&["a", "b"], &Settings::default());
+        assert_eq!(listed(&plain), x);
+        let numbers: Vec<Encoded> = ["a", "b", "c", "d"]
+            .map(|name| column(name, Encoding::Number, &[7.0]))
+            .into();
+        let filled = prepared(numbers.clone());
+        assert_eq!(listed(&filled), x);
+        let operator_sets = |model: &Model| file(model).opset_import.len();
+        assert_eq!([operator_sets(&plain), operator_sets(&filled)], [1, 1]);
+
+        // One text or one feature for gaps is enough: there is no matrix of numbers that is the table.
+        let text = prepared(vec![
+            column("label", Encoding::Number, &[7.0]),
+            column("label_", levels(&["x", "y"]), &[]),
+            column("", Encoding::Flag, &[1.0]),
+        ]);
+        let expected = [
+            ("label_", Holds::Number),
+            ("label__", Holds::Text),
+            ("_", Holds::Text),
+        ];
+        assert_eq!(
+            listed(&text),
+            expected.map(|(name, holds)| (name.to_owned(), holds))
+        );
+        assert_eq!(operator_sets(&text), 2);
+        let mut gaps = numbers[..3].to_vec();
+        gaps[1].indicator = true;
+        let gaps = prepared(gaps);
+        assert!(
+            listed(&gaps)
+                .iter()
+                .all(|(_, holds)| *holds == Holds::Number)
+        );
+        assert_eq!(operator_sets(&gaps), 1);
+    }
+
+    #[test]
+    fn flags_are_known_in_letters_of_any_case() {
+        let text = prepared(vec![
+            column("flag", Encoding::Flag, &[1.0]),
+            column("level", levels(&["x", "y", "z"]), &[]),
+        ]);
+        let bytes = to_onnx(&text).unwrap();
+        let has = |word: &str| {
+            // Field 9 of an attribute: a text of that length.
+            let entry = [b"\x4a", &[word.len() as u8][..], word.as_bytes()].concat();
+            bytes.windows(entry.len()).any(|part| part == entry)
+        };
+        for word in [
+            "yes", "Yes", "YES", "yEs", "true", "False", "T", "n", "0", "1", "", "z",
+        ] {
+            assert!(has(word), "{word}");
+        }
+        assert!(!has("2") && !has("Z"));
     }
 
     #[test]

@@ -7,8 +7,10 @@ pub(super) mod data_type {
     pub(in super::super) const DOUBLE: i32 = 11;
 }
 
-/// `AttributeProto.AttributeType.INT`.
+/// `AttributeProto.AttributeType`.
 const INT: i32 = 2;
+const INTS: i32 = 7;
+const STRINGS: i32 = 8;
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Model {
@@ -31,6 +33,8 @@ pub(super) struct Model {
 /// Without a domain it is ai.onnx.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct OperatorSet {
+    #[prost(string, tag = "1")]
+    pub(super) domain: String,
     #[prost(int64, tag = "2")]
     pub(super) version: i64,
 }
@@ -69,6 +73,9 @@ pub(super) struct Node {
     pub(super) op_type: String,
     #[prost(message, repeated, tag = "5")]
     pub(super) attribute: Vec<Attribute>,
+    /// Without one it is ai.onnx.
+    #[prost(string, tag = "7")]
+    pub(super) domain: String,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -78,6 +85,10 @@ pub(super) struct Attribute {
     /// Optional, so that a zero is written too: readers do not take what is missing for zero.
     #[prost(int64, optional, tag = "3")]
     i: Option<i64>,
+    #[prost(int64, repeated, packed = "false", tag = "8")]
+    ints: Vec<i64>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    strings: Vec<Vec<u8>>,
     #[prost(int32, tag = "20")]
     kind: i32,
 }
@@ -88,6 +99,25 @@ impl Attribute {
             name: name.into(),
             i: Some(value),
             kind: INT,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn ints(name: &str, values: Vec<i64>) -> Self {
+        Self {
+            name: name.into(),
+            ints: values,
+            kind: INTS,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn strings(name: &str, values: &[String]) -> Self {
+        Self {
+            name: name.into(),
+            strings: values.iter().map(|value| value.clone().into()).collect(),
+            kind: STRINGS,
+            ..Self::default()
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The Python parameters, as settings of the library. Which words there are is the library's to say.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use foretask::{
-    Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Tail, Ties,
-    Word,
+    Cells, Error, Evidence, FalseAlarm, Labels, Prior, RuleName, Scaling, Settings, Stop, Tail,
+    Ties, Word,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,6 +53,7 @@ impl Choices<'_> {
     /// What they mean to the library; `gamma` by task becomes a list once the tasks are known.
     pub fn settings(&self) -> PyResult<Chosen> {
         let tail = word::<Tail>(&self.tail)?;
+        let switch = Arc::new(AtomicBool::new(false));
         let settings = Settings {
             target: self.target.clone(),
             coupling: match (self.lam, &self.gamma) {
@@ -79,12 +82,17 @@ impl Choices<'_> {
                 _ => None,
             },
             rehearse: self.rehearse,
+            stop: Stop::from(switch.clone()),
         };
         let by_task = match &self.gamma {
             Some(Gamma::ByTask(by_task)) => Some(by_task.clone()),
             _ => None,
         };
-        Ok(Chosen { settings, by_task })
+        Ok(Chosen {
+            settings,
+            by_task,
+            switch,
+        })
     }
 }
 
@@ -92,9 +100,20 @@ impl Choices<'_> {
 pub struct Chosen {
     settings: Settings,
     by_task: Option<HashMap<String, f64>>,
+    switch: Arc<AtomicBool>,
 }
 
 impl Chosen {
+    /// What ends the work of these settings.
+    pub fn switch(&self) -> &Arc<AtomicBool> {
+        &self.switch
+    }
+
+    /// The same, as the library looks at it.
+    pub fn stop(&self) -> &Stop {
+        &self.settings.stop
+    }
+
     /// How features are scaled.
     pub fn scaling(&self) -> Scaling {
         self.settings.scaling

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use foretask::Error;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
@@ -13,18 +13,29 @@ pub fn run<T: Ungil + Send>(
     py: Python<'_>,
     work: impl FnOnce() -> foretask::Result<T> + Ungil + Send,
 ) -> PyResult<T> {
-    match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
+    py.detach(|| caught(work))
+}
+
+/// Does `work`; a panic becomes an exception.
+pub fn caught<T>(work: impl FnOnce() -> foretask::Result<T>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(exception),
-        Err(_) => Err(PyRuntimeError::new_err(
-            "foretask made a mistake; please report it with the data that led to it",
-        )),
+        Err(_) => Err(mistake()),
     }
+}
+
+/// The exception for what must not happen.
+pub fn mistake() -> PyErr {
+    PyRuntimeError::new_err(
+        "foretask made a mistake; please report it with the data that led to it",
+    )
 }
 
 /// The exception for an error of the library.
 pub fn exception(error: Error) -> PyErr {
     match error {
         Error::Io { .. } => PyOSError::new_err(error.to_string()),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         error => PyValueError::new_err(error.to_string()),
     }
 }

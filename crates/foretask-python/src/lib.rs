@@ -9,9 +9,11 @@ mod choices;
 mod errors;
 mod forecast;
 mod model;
+mod prepare;
 mod samples;
 mod statistics;
 mod studies;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -26,12 +28,15 @@ mod _foretask {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::prepare::Preparation;
+    #[pymodule_export]
     use crate::statistics::Statistics;
     #[pymodule_export]
     use crate::studies::{Study, fit};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("MAX_LEVELS", foretask::prepare::MAX_LEVELS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyType};
 use crate::arrays::{Table, array};
 use crate::errors::{exception, json, run};
 use crate::forecast::Forecast;
+use crate::prepare::Preparation;
 use crate::samples::{TaskCounts, names, tasks_of, whole};
 
 /// A trained decision for one task.
@@ -61,6 +62,18 @@ impl Model {
     fn with_feature_names(&self, names: Vec<String>) -> PyResult<Self> {
         let named = self.0.clone().with_feature_names(names);
         named.map(Self).map_err(exception)
+    }
+
+    /// The same with the way its features come from columns.
+    fn with_preparation(&self, preparation: &Preparation) -> PyResult<Self> {
+        let told = self.0.clone().with_preparation(preparation.0.clone());
+        told.map(Self).map_err(exception)
+    }
+
+    /// How its features come from columns, if it was told.
+    #[getter]
+    fn preparation(&self) -> Option<Preparation> {
+        self.0.preparation().cloned().map(Preparation)
     }
 
     /// The task it decides for.

@@ -1,5 +1,8 @@
 //! Fitting and foretelling: data become one study per target, and everything is asked of these.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use foretask::{LeftOut, Scaling, Statistics, Word};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -12,22 +15,35 @@ use crate::errors::run;
 use crate::forecast::Forecast;
 use crate::model::Model;
 use crate::samples::{Samples, TaskCounts, tasks_of};
+use crate::watch::{Share, watched};
 
 /// One model per target, and the likeness of all tasks.
 type Fitted<'py> = (Vec<Model>, Bound<'py, PyArray2<f64>>);
 
 /// Trains on rows, which are not copied: nothing of them outlives the call.
 #[pyfunction]
+#[pyo3(signature = (samples, choices, tell=None))]
 pub fn fit<'py>(
     py: Python<'py>,
     samples: Samples<'py>,
     choices: Choices<'py>,
+    tell: Option<Py<PyAny>>,
 ) -> PyResult<Fitted<'py>> {
     let (named, chosen) = (samples.named()?, choices.settings()?);
-    let (models, likeness) = run(py, || {
-        let statistics = Statistics::of(&named.tasks()?);
+    let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
+        let statistics = Statistics::try_from((&named.tasks()?, chosen.stop()))?;
         let likeness = foretask::relatedness(&statistics, chosen.scaling());
-        Ok((models(&targets(statistics, &chosen)?)?, likeness))
+        let settings = chosen.of(statistics.cells())?;
+        let models = match settings.target {
+            Some(_) => models(&targets(statistics, &chosen, share)?)?,
+            // In batches: nothing is asked of the studies later.
+            None => {
+                let models =
+                    foretask::Study::models(statistics, &settings, None, &|done| share.tell(done))?;
+                models.into_iter().map(Model).collect()
+            }
+        };
+        Ok((models, likeness))
     })?;
     Ok((models, table(py, &likeness)))
 }
@@ -37,6 +53,7 @@ pub fn fit<'py>(
 pub struct Study {
     statistics: Statistics<'static>,
     scaling: Scaling,
+    switch: Arc<AtomicBool>,
     studies: Vec<foretask::Study<'static>>,
 }
 
@@ -75,33 +92,39 @@ type Samplewise<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<f64>>);
 impl Study {
     /// Of rows, which are copied.
     #[classmethod]
+    #[pyo3(signature = (samples, choices, tell=None))]
     fn of_rows(
         _: &Bound<'_, PyType>,
         py: Python<'_>,
         samples: Samples<'_>,
         choices: Choices<'_>,
+        tell: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (named, chosen) = (samples.named()?, choices.settings()?);
-        run(py, || {
+        watched(py, chosen.switch(), tell.as_ref(), |share| {
             let tasks = named.tasks()?;
             // The union with nothing has the same numbers, and rows of its own.
             let mut statistics = Statistics::new(tasks.features()).keeping_all_rows();
-            statistics.merge(Statistics::of(&tasks))?;
-            Self::new(statistics, &chosen)
+            statistics.merge(Statistics::try_from((&tasks, chosen.stop()))?)?;
+            Self::new(statistics, &chosen, share)
         })
     }
 
     /// Of statistics; the rows that they keep are shared.
     #[classmethod]
+    #[pyo3(signature = (statistics, choices, tell=None))]
     fn of_statistics(
         _: &Bound<'_, PyType>,
         py: Python<'_>,
         statistics: &Bound<'_, crate::statistics::Statistics>,
         choices: Choices<'_>,
+        tell: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let chosen = choices.settings()?;
         let statistics = statistics.try_borrow()?.0.clone();
-        run(py, || Self::new(statistics, &chosen))
+        watched(py, chosen.switch(), tell.as_ref(), |share| {
+            Self::new(statistics, &chosen, share)
+        })
     }
 
     /// Name, classes and counts of every task.
@@ -156,9 +179,14 @@ impl Study {
     }
 
     /// The expected error of each target without all sources, where there are several, and without each.
-    fn source_values(&self, py: Python<'_>) -> PyResult<Vec<Vec<SourceValue>>> {
-        self.each(py, |study| {
-            let values = study.source_values(&|_| {})?.into_iter();
+    #[pyo3(signature = (tell=None))]
+    fn source_values(
+        &self,
+        py: Python<'_>,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Vec<SourceValue>>> {
+        self.told(py, tell, |study, tell| {
+            let values = study.source_values(tell)?.into_iter();
             Ok(values
                 .map(|one| {
                     let paired = paired(&one.paired);
@@ -169,9 +197,10 @@ impl Study {
     }
 
     /// The rule of each target, then what it is compared with.
-    fn compare(&self, py: Python<'_>) -> PyResult<Vec<Vec<Told>>> {
-        self.each(py, |study| {
-            let compared = study.compare(&|_| {})?.into_iter();
+    #[pyo3(signature = (tell=None))]
+    fn compare(&self, py: Python<'_>, tell: Option<Py<PyAny>>) -> PyResult<Vec<Vec<Told>>> {
+        self.told(py, tell, |study, tell| {
+            let compared = study.compare(tell)?.into_iter();
             Ok(compared
                 .map(|one| {
                     let (rule, labels) = (one.rule.to_string(), one.labels.to_string());
@@ -220,25 +249,46 @@ impl Study {
 
     /// The trained model of each target.
     fn models(&self, py: Python<'_>) -> PyResult<Vec<Model>> {
-        run(py, || models(&self.studies))
+        watched(py, &self.switch, None, |_| models(&self.studies))
     }
 }
 
 impl Study {
-    fn new(statistics: Statistics<'static>, chosen: &Chosen) -> foretask::Result<Self> {
+    fn new(
+        statistics: Statistics<'static>,
+        chosen: &Chosen,
+        share: &Share,
+    ) -> foretask::Result<Self> {
         Ok(Self {
-            studies: targets(statistics.clone(), chosen)?,
+            studies: targets(statistics.clone(), chosen, share)?,
             statistics,
             scaling: chosen.scaling(),
+            switch: chosen.switch().clone(),
         })
     }
 
     fn each<T: Send>(
         &self,
         py: Python<'_>,
-        of: impl Fn(&foretask::Study<'static>) -> foretask::Result<T> + Send,
+        of: impl Fn(&foretask::Study<'static>) -> foretask::Result<T> + Send + Sync,
     ) -> PyResult<Vec<T>> {
-        run(py, || self.studies.iter().map(of).collect())
+        self.told(py, None, |study, _| of(study))
+    }
+
+    /// The same of a question that takes long.
+    fn told<T: Send>(
+        &self,
+        py: Python<'_>,
+        tell: Option<Py<PyAny>>,
+        of: impl Fn(&foretask::Study<'static>, &dyn Fn(f64)) -> foretask::Result<T> + Send + Sync,
+    ) -> PyResult<Vec<T>> {
+        let count = self.studies.len() as f64;
+        watched(py, &self.switch, tell.as_ref(), |share| {
+            let studies = self.studies.iter().enumerate();
+            studies
+                .map(|(number, study)| of(study, &|own| share.tell((number as f64 + own) / count)))
+                .collect()
+        })
     }
 }
 
@@ -246,11 +296,13 @@ impl Study {
 fn targets<'a>(
     statistics: Statistics<'a>,
     chosen: &Chosen,
+    share: &Share,
 ) -> foretask::Result<Vec<foretask::Study<'a>>> {
     let settings = chosen.of(statistics.cells())?;
+    let tell = |done| share.tell(done);
     match settings.target {
-        Some(_) => Ok(vec![foretask::Study::new(statistics, &settings)?]),
-        None => foretask::Study::all(statistics, &settings, &|_| {}),
+        Some(_) => foretask::Study::each(statistics, &[settings], &tell),
+        None => foretask::Study::all(statistics, &settings, &tell),
     }
 }
 

@@ -7,6 +7,7 @@
 #![allow(clippy::expect_used)] // a benchmark that cannot run should say so at once
 
 use std::alloc::{GlobalAlloc, Layout, System as Standard};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -474,6 +475,74 @@ fn recipe() {
     );
 }
 
+/// Forecasts without each fold against the fits that they are made of, hat matrices included, and against a forecast by
+/// leave-one-out, which a target of more than 500 samples has; rehearsals against none.
+fn forecasts() {
+    let problem = Problem::new(1_000, 800, 4);
+    let tasks = problem.tasks();
+    let alone = Settings {
+        target: Some("task03".into()),
+        rehearse: false,
+        ..Settings::default()
+    };
+    // All couplings in all views are fitted when progress is first told to be complete.
+    let mut least = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..5 {
+        let start = Instant::now();
+        let fitted = Cell::new(None);
+        let progress = |share: f64| {
+            if share >= 1.0 && fitted.get().is_none() {
+                fitted.set(Some(start.elapsed().as_secs_f64()));
+            }
+        };
+        let settings = std::slice::from_ref(&alone);
+        black_box(Study::each(&tasks, settings, &progress).expect("solvable"));
+        let whole = start.elapsed().as_secs_f64();
+        least.0 = least.0.min(whole);
+        least.1 = least.1.min(fitted.get().unwrap_or(whole));
+    }
+    report(
+        "default with nested forecast n=1000 p=800 k=4 / its fits",
+        least.0,
+        "s",
+        least.0 / least.1,
+        1.3,
+    );
+    let (nested, single) = (Problem::new(1_000, 800, 2), Problem::new(1_004, 800, 2));
+    let (nested, single) = (nested.tasks(), single.tasks());
+    let settings = Settings {
+        target: Some("task01".into()),
+        ..alone
+    };
+    let study = |tasks: &Tasks<'_>| Study::new(tasks, &settings).map(drop).expect("solvable");
+    let (ours, theirs) = versus(5, || study(&nested), || study(&single));
+    report(
+        "default n=1000 p=800 k=2 (nested) / n=1004 (leave-one-out)",
+        ours,
+        "s",
+        ours / theirs,
+        1.3,
+    );
+    let problem = Problem::new(1_000, 800, 10);
+    let tasks = problem.tasks();
+    let study = |rehearse: bool| {
+        let settings = Settings {
+            target: Some("task09".into()),
+            rehearse,
+            ..Settings::default()
+        };
+        Study::new(&tasks, &settings).expect("solvable")
+    };
+    let (ours, theirs) = versus(5, || study(true), || study(false));
+    report(
+        "default n=1000 p=800 k=10, rehearsed / not rehearsed",
+        ours,
+        "s",
+        ours / theirs,
+        2.5,
+    );
+}
+
 /// What does not depend on the target is shared; leaving out the samples of each target is not.
 fn all_targets() {
     for (rows, features, most) in [(1_200, 800, 0.8), (1_200, 3_000, 0.7), (4_000, 400, 1.0)] {
@@ -552,6 +621,11 @@ fn predict() {
 }
 
 fn main() {
+    // Some of them only: `cargo bench -p foretask -- forecasts`.
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     println!(
         "threads: {}\n{:<62} {:>9}     {:>7}",
         rayon::current_num_threads(),
@@ -559,13 +633,23 @@ fn main() {
         "ours",
         "ratio"
     );
-    fits();
-    many_tasks();
-    isotropic_forecast();
-    general_theory(100, 0.005, 80.0, 200);
-    general_theory(800, 3.0, 55.0, 3);
-    many_classes();
-    recipe();
-    all_targets();
-    predict();
+    let parts: [(&str, fn()); 9] = [
+        ("fits", fits),
+        ("many_tasks", many_tasks),
+        ("isotropic_forecast", isotropic_forecast),
+        ("general_theory", || {
+            general_theory(100, 0.005, 80.0, 200);
+            general_theory(800, 3.0, 55.0, 3);
+        }),
+        ("many_classes", many_classes),
+        ("recipe", recipe),
+        ("forecasts", forecasts),
+        ("all_targets", all_targets),
+        ("predict", predict),
+    ];
+    for (name, part) in parts {
+        if asked.is_empty() || asked.iter().any(|word| word == name) {
+            part();
+        }
+    }
 }

@@ -161,6 +161,10 @@ pub enum Error {
         task: String,
     },
 
+    /// A [`Stop`](crate::Stop) was thrown meanwhile.
+    #[error("the computation was interrupted")]
+    Interrupted,
+
     // Files.
     /// A file is not one of ours, or not whole.
     #[error("{what} cannot be read: {why}")]

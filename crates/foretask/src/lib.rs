@@ -105,6 +105,7 @@
 //!
 //! ```text
 //! error.rs                what can go wrong, and what to do about it
+//! stop.rs                 a switch that ends a computation
 //! words.rs                choices that have a word each, for all faces
 //! tensors.rs              tables of numbers as a safetensors file
 //! numerics/
@@ -138,10 +139,11 @@
 //!   prepare/
 //!     naming.rs           names that are stored as numbers
 //!     column.rs           a table whose columns are not features yet
-//!     mod.rs              how columns become features
+//!     plan.rs             how columns become features
 //!     learn.rs            what training rows say about them
 //!     apply.rs            columns to features
 //!     check.rs            what to look at before a table is learnt from
+//!     mod.rs
 //!   mod.rs
 //! views/
 //!   kernel.rs             a Gaussian kernel as features
@@ -248,6 +250,7 @@
 //!   train.rs              5. weights, and a model
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
+//!   batches.rs            a model for every task, in bounded memory
 //!   value.rs              fewer sources
 //!   compare.rs            other rules and theories
 //!   curve.rs              more labels
@@ -290,6 +293,7 @@ mod settings;
 mod shrink;
 mod solve;
 mod stakes;
+mod stop;
 mod study;
 mod tensors;
 pub mod theory;
@@ -314,6 +318,7 @@ pub use recipe::Family;
 pub use rules::Tail;
 pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, vocabulary};
 pub use solve::{LeaveOneOut, Scaling, System};
+pub use stop::Stop;
 pub use study::compare::{Compared, Foretold};
 pub use study::{LeftOut, Study};
 pub use views::kernel::Kernel;

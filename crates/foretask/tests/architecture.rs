@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What users see, at most: functions, types, constants and methods. Rehearsals, paired statements, labels needed and
-/// budgets are answers of their own.
-const PUBLIC_ITEMS: usize = 180;
+/// budgets are answers of their own; tables as people keep them are a vocabulary of their own (`prepare`).
+const PUBLIC_ITEMS: usize = 235;
 /// Lines of a file of `study/`, at most: each is one step.
 const LONGEST_STEP: usize = 350;
 

@@ -8,60 +8,62 @@ use foretask::{
 
 use crate::failure::Failure;
 
+/// What is decided, and what mistakes mean.
+const DECISION: &str = "Decision";
+/// How that is learnt, for those who know better than the default.
+const METHOD: &str = "Method";
+
 /// What the library lets a person choose.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Choices")]
 pub struct Choices {
     /// The task to decide for; needed if there are several
-    #[arg(long, value_name = "TASK")]
+    #[arg(long, value_name = "TASK", help_heading = DECISION)]
     pub target: Option<String>,
     /// A fixed coupling: how strongly tasks share; needs --gamma [default: chosen]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = METHOD, hide_short_help = true)]
     pub lambda: Option<f64>,
     /// How freely each task may differ: one value, or one per task in the order of their names
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "X,...",
         value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, help_heading = METHOD, hide_short_help = true)]
     pub gamma: Option<Vec<f64>>,
     /// How scores become a class
-    #[arg(long, default_value = "auto", value_parser = word::<RuleName>())]
+    #[arg(long, default_value = "auto", value_parser = word::<RuleName>(), help_heading = METHOD, hide_short_help = true)]
     pub rule: RuleName,
     /// The labels to train with
-    #[arg(long, default_value = "auto", value_parser = word::<Labels>())]
+    #[arg(long, default_value = "auto", value_parser = word::<Labels>(), help_heading = METHOD, hide_short_help = true)]
     pub labels: Labels,
     /// How equal numbers of votes are told apart (--rule one-vs-one) [default: margins]
-    #[arg(long, value_parser = word::<Ties>())]
+    #[arg(long, value_parser = word::<Ties>(), help_heading = METHOD, hide_short_help = true)]
     pub ties: Option<Ties>,
     /// Where the forecast comes from; the theories are for Gaussian features
-    #[arg(long, default_value = "auto", value_parser = word::<Evidence>())]
+    #[arg(long, default_value = "auto", value_parser = word::<Evidence>(), help_heading = METHOD, hide_short_help = true)]
     pub theory: Evidence,
     /// Divide each task by the spread within its classes, or not
-    #[arg(long, default_value = "auto", value_parser = word::<Scaling>())]
+    #[arg(long, default_value = "auto", value_parser = word::<Scaling>(), help_heading = METHOD, hide_short_help = true)]
     pub scale: Scaling,
     /// Ways to look at the features: auto (all), linear (one weight per feature), or some of raw, standard, cosine,
     /// rbf with commas between; theories, labels and rules by name look through the first linear one
-    #[arg(long, value_name = "VIEW,...", default_value = "auto")]
+    #[arg(long, value_name = "VIEW,...", default_value = "auto", help_heading = METHOD, hide_short_help = true)]
     pub views: Views,
     /// How often classes occur in use: observed, equal, or CLASS=SHARE,...
-    #[arg(long, value_name = "PRIOR", default_value = "observed", value_parser = prior)]
+    #[arg(long, value_name = "PRIOR", default_value = "observed", value_parser = prior, help_heading = DECISION)]
     pub prior: Prior,
     /// What a mistake in a class costs: CLASS=COST,... [default: 1 each]
-    #[arg(long, value_name = "CLASS=COST,...", value_parser = by_class)]
+    #[arg(long, value_name = "CLASS=COST,...", value_parser = by_class, help_heading = DECISION, hide_short_help = true)]
     pub cost: Option<ByClass>,
     /// Hold a false-alarm rate: the class that raises no alarm (two classes); needs --false-alarm
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", help_heading = DECISION, hide_short_help = true)]
     pub null: Option<String>,
     /// The share of the null class that may raise an alarm, such as 0.05; needs --null
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = DECISION, hide_short_help = true)]
     pub false_alarm: Option<f64>,
     /// What the threshold of a false-alarm rate is taken from [default: auto]
-    #[arg(long, value_parser = word::<Tail>())]
+    #[arg(long, value_parser = word::<Tail>(), help_heading = DECISION, hide_short_help = true)]
     pub tail: Option<Tail>,
     /// Do not let sources take the target's place; the forecast rests on the target's samples alone
-    #[arg(long)]
+    #[arg(long, help_heading = METHOD, hide_short_help = true)]
     pub no_rehearsal: bool,
 }
 
@@ -84,6 +86,7 @@ impl Choices {
             costs: self.cost.clone().unwrap_or_default().0,
             false_alarm: self.alarm()?,
             rehearse: !self.no_rehearsal,
+            ..Settings::default()
         })
     }
 

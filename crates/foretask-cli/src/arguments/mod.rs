@@ -33,6 +33,13 @@ Examples:
   foretask check visits.csv.gz --label outcome --task hospital
   foretask check parts/ --ignore patient_id --categorical ward --json";
 
+const FORECAST_FIRST: &str = "\
+Examples:
+  foretask forecast data.csv --target webcam
+  foretask forecast data.csv --target webcam --reach 0.05
+
+--help has all options, and more examples.";
+
 const FORECAST_EXAMPLES: &str = "\
 Examples:
   foretask forecast data.csv --target webcam
@@ -43,6 +50,8 @@ Examples:
   foretask forecast data.npz --features X --label y --task domain --target 3
       Of an .npz file the options name arrays.
   foretask forecast data.csv --target webcam --labels optimal --lambda 10 --gamma 1
+  foretask forecast data.csv --target webcam --details
+      How the decision is made, and what theories would foretell.
   foretask forecast data.csv --target webcam --compare
       What every rule and every theory would foretell, next to the choice that was made.
   foretask forecast data.csv --target webcam --rule one-vs-one --theory pooled
@@ -52,6 +61,12 @@ Examples:
       How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
   foretask forecast visits.csv.gz --label outcome --task hospital --target north --group patient_id
       All visits of a patient are left out together: what to expect of new patients.";
+
+const FIT_FIRST: &str = "\
+Examples:
+  foretask fit data.csv --target webcam -o model.safetensors
+
+--help has all options, and more examples.";
 
 const FIT_EXAMPLES: &str = "\
 Examples:
@@ -92,9 +107,15 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   foretask export model.safetensors --onnx model.onnx
 
-The graph takes X, the features as doubles in the order that `foretask inspect` lists, and gives
-label, probabilities and decision: positive for the first of two classes, or one number per
-class, of which the largest wins. It does not refuse rows with missing values.";
+The graph takes X, the features as doubles in the order that `foretask inspect` lists. Where columns
+hold texts, or a feature says that a value is missing, it takes one N x 1 input per column instead,
+by name: doubles, or strings for yes and no and for texts. A missing number is NaN, a missing text
+is empty; both are filled in as `foretask predict` does. Texts must be written as `foretask inspect`
+lists them ('island=Biscoe' is Biscoe; 2, not 2.0); one that training never saw is none of them.
+
+It gives label, probabilities and decision: positive for the first of two classes, or one number per
+class, of which the largest wins. It cannot refuse a row as `foretask predict` does: what is neither
+yes nor no, and a gap that nothing fills, make decision NaN.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -121,10 +142,10 @@ pub enum Command {
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
     /// Foretell the error on new data, what more labels would bring and what each source is worth
-    #[command(after_help = FORECAST_EXAMPLES)]
+    #[command(after_help = FORECAST_FIRST, after_long_help = FORECAST_EXAMPLES)]
     Forecast(Forecast),
     /// Train a model for the target and save it
-    #[command(after_help = FIT_EXAMPLES)]
+    #[command(after_help = FIT_FIRST, after_long_help = FIT_EXAMPLES)]
     Fit(Fit),
     /// Decide the class of each row of a table
     #[command(after_help = PREDICT_EXAMPLES)]
@@ -176,7 +197,8 @@ pub struct Forecast {
         value_name = "N,...",
         value_delimiter = ',',
         default_value = "5,10,20,50,100",
-        help_heading = "Output"
+        help_heading = "Questions",
+        hide_short_help = true
     )]
     pub added: Vec<usize>,
     /// Errors to reach, such as 0.05: say how many labels each class of the target needs for them; where a false-alarm
@@ -186,17 +208,20 @@ pub struct Forecast {
         value_name = "ERROR,...",
         value_delimiter = ',',
         value_parser = share,
-        help_heading = "Output"
+        help_heading = "Questions"
     )]
     pub reach: Vec<f64>,
     /// Labels that can be paid for: say how to spread them over the classes of the target
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", help_heading = "Questions")]
     pub budget: Option<usize>,
-    /// Skip the learning curve, the value of each source (one more study per source) and the theories
-    #[arg(long, help_heading = "Output")]
+    /// Add how the decision is made: families of labels, views, couplings; and what theories would foretell
+    #[arg(long, help_heading = "Questions", conflicts_with = "no_details")]
+    pub details: bool,
+    /// Skip the learning curve and the value of each source (one more study per source)
+    #[arg(long, help_heading = "Questions")]
     pub no_details: bool,
     /// Add what every rule is expected to do, and what every theory would foretell
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Questions", hide_short_help = true)]
     pub compare: bool,
     #[command(flatten)]
     pub report: Report,
@@ -212,6 +237,9 @@ pub struct Fit {
     /// Where to save the model
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: PathBuf,
+    /// Add the tasks and how the decision is made: families of labels, views, couplings
+    #[arg(long, help_heading = "Output")]
+    pub details: bool,
     /// Print JSON (docs/json.md) instead of text
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -316,10 +344,15 @@ pub struct Man {
 #[derive(Debug, Args)]
 pub struct Files {
     /// What the files hold [default: told by their names]
-    #[arg(long, value_name = "FORMAT", help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        help_heading = "Data",
+        hide_short_help = true
+    )]
     pub format: Option<Format>,
     /// What separates the cells of text: one character, or 'tab' [default: told by the first lines]
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = "Data")]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, help_heading = "Data", hide_short_help = true)]
     pub delimiter: Option<u8>,
 }
 
@@ -354,7 +387,8 @@ pub struct Data {
         long,
         value_name = "COLUMN,...",
         value_delimiter = ',',
-        help_heading = "Data"
+        help_heading = "Data",
+        hide_short_help = true
     )]
     pub features: Option<Vec<String>>,
     /// Columns that are not features
@@ -370,7 +404,8 @@ pub struct Data {
         long,
         value_name = "COLUMN,...",
         value_delimiter = ',',
-        help_heading = "Data"
+        help_heading = "Data",
+        hide_short_help = true
     )]
     pub numeric: Vec<String>,
     /// Columns whose numbers are names, such as codes
@@ -378,18 +413,20 @@ pub struct Data {
         long,
         value_name = "COLUMN,...",
         value_delimiter = ',',
-        help_heading = "Data"
+        help_heading = "Data",
+        hide_short_help = true
     )]
     pub categorical: Vec<String>,
     /// Different texts of a column that may become features
-    #[arg(long, value_name = "N", default_value_t = MAX_LEVELS, help_heading = "Data")]
+    #[arg(long, value_name = "N", default_value_t = MAX_LEVELS, help_heading = "Data", hide_short_help = true)]
     pub max_levels: usize,
     /// What to do about missing values: fill them with the task's median, drop their rows, or refuse them
     #[arg(
         long,
         value_name = "WHAT",
         default_value = "impute",
-        help_heading = "Data"
+        help_heading = "Data",
+        hide_short_help = true
     )]
     pub missing: Missing,
     #[command(flatten)]

@@ -110,7 +110,7 @@ impl<'a> Look<'a> {
         let mut sections = vec![self.heading(), self.columns()];
         if !self.problems.is_empty() {
             let lines = self.problems.iter().map(|problem| {
-                let wrapped = words::wrapped(&format!("* {}", words::printable(problem)));
+                let wrapped = words::wrapped(&format!("* {}", problem));
                 wrapped.trim_end().replace('\n', "\n  ") + "\n"
             });
             sections.push(format!("To look at\n\n{}", lines.collect::<String>()));
@@ -135,13 +135,13 @@ impl<'a> Look<'a> {
             let listed = match classes.len() {
                 0..=4 => classes
                     .iter()
-                    .map(|(class, count)| format!("{} {count}", words::printable(class)))
+                    .map(|(class, count)| format!("{class} {count}"))
                     .collect::<Vec<_>>()
                     .join(", "),
                 many => words::count(many, "class"),
             };
             let rows: usize = classes.values().sum();
-            table.row([words::printable(task), rows.to_string(), listed]);
+            table.row([(*task).to_owned(), rows.to_string(), listed]);
         }
         text.push('\n');
         text += &table.text();
@@ -200,12 +200,7 @@ impl<'a> Look<'a> {
                     )
                 }
             };
-            [
-                words::printable(name),
-                holds.to_owned(),
-                gaps(missing),
-                words::printable(&becomes),
-            ]
+            [name.clone(), holds.to_owned(), gaps(missing), becomes]
         };
         columns.map(row).collect()
     }
@@ -221,12 +216,7 @@ impl<'a> Look<'a> {
             (&group, "the group"),
         ] {
             if let (Some(name), what) = role {
-                table.row([
-                    words::printable(name),
-                    "names".into(),
-                    String::new(),
-                    what.into(),
-                ]);
+                table.row([name.clone(), "names".into(), String::new(), what.into()]);
             }
         }
         let rows = self.rows();

@@ -1,6 +1,8 @@
 //! `foretask fit`: train and save.
 
-use serde_json::json;
+use foretask::{Provenance, Rehearsal, Study};
+use foretask_words::{Facts, Verdict};
+use serde_json::{Map, json};
 
 use crate::arguments;
 use crate::commands::load;
@@ -18,12 +20,14 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     load::tell(&table);
     let tasks = load::tasks(&table)?;
     let study = load::study(&tasks, &settings)?;
+    let verdict = verdict(&study)?;
     let model = table.taught(study.model()?)?;
     output::file(&arguments.output, &model.to_bytes()?)?;
 
     let summary = Summary::of_model(&model);
     let text = if arguments.json {
-        let mut report = summary.report();
+        let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);
+        report.extend(summary.report());
         report.insert(
             "model".into(),
             json!(arguments.output.display().to_string()),
@@ -33,7 +37,7 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
         let sources = summary.tasks.len() - 1;
         let trained = format!(
             "Trained '{}' on its {}{}\n{}Saved {}\n",
-            summary.target,
+            words::printable(summary.target),
             words::count(summary.forecast.samples, "sample"),
             match sources {
                 0 => String::new(),
@@ -42,12 +46,29 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
             show::forecast_line(&summary),
             arguments.output.display(),
         );
-        let mut sections = vec![trained, show::class_errors(&summary)];
+        let mut sections = vec![verdict.to_string(), trained, show::class_errors(&summary)];
         sections.extend(show::expected::sections(&summary));
+        if arguments.details {
+            sections.push(show::tasks(&summary, Some(&study.relatedness())));
+            sections.push(show::rehearsal::sentence(&summary));
+            sections.push(show::rule(&summary));
+        }
         sections.push(show::notes(&summary));
         sections.retain(|section| !section.is_empty());
         sections.join("\n")
     };
     output::text(None, &text)?;
     Ok(Answer::Yes)
+}
+
+/// What it comes to, without what takes more studies: the worth of the sources, and what labels would bring where
+/// sources were rehearsed, which is measured by more rehearsals.
+fn verdict(study: &Study) -> Result<Verdict, Failure> {
+    let forecast = study.forecast();
+    let rehearsed = matches!(forecast.rehearsal, Rehearsal::Done { .. });
+    let mut facts = Facts::of(study).with_ask("`foretask forecast` says");
+    if forecast.provenance == Provenance::LeaveOneOut && !rehearsed {
+        facts = facts.with_labels(study)?;
+    }
+    Ok(Verdict::of(&facts))
 }

@@ -219,9 +219,14 @@ pub fn tasks(table: &Training) -> Result<Tasks<'_>, Failure> {
     })
 }
 
+/// What to do about a study that takes long.
+const FASTER: &str =
+    "hint: --no-rehearsal is faster; the forecast then rests on the target's samples alone";
+
 /// Studies tasks, with a progress bar.
 pub fn study<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
-    let progress = Progress::new("training");
+    let rehearses = settings.rehearse && tasks.cells().tasks().len() > 1;
+    let progress = Progress::with_hint("training", rehearses.then_some(FASTER));
     let tell = |share| progress.tell(share);
     let mut studies = Study::each(tasks, std::slice::from_ref(settings), &tell)?;
     match studies.pop() {

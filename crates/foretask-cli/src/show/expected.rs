@@ -100,7 +100,8 @@ fn alarm(summary: &Summary) -> String {
         words::interval(alarm.detection_interval),
     ]);
     format!(
-        "Alarms with '{null}' as the null class: {} of it may raise one\n\n{}\n{}",
+        "Alarms with '{}' as the null class: {} of it may raise one\n\n{}\n{}",
+        words::printable(null),
         words::percent(alarm.requested),
         table.text(),
         words::wrapped(&trust(summary, alarm, null))

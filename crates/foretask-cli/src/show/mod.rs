@@ -49,7 +49,7 @@ pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -
         words::count(samples, "sample"),
         words::count(summary.tasks.len(), "task"),
         words::count(summary.features, "feature"),
-        summary.target,
+        words::printable(summary.target),
         table.text()
     )
 }
@@ -186,7 +186,8 @@ fn labels(summary: &Summary) -> String {
     let mut text = table.text();
     if let (Some(threshold), Some(first)) = (summary.rule.threshold, summary.classes().first()) {
         text += &format!(
-            "\n'{first}' where the score is above {}\n",
+            "\n'{}' where the score is above {}\n",
+            words::printable(first),
             words::number(threshold)
         );
     }

@@ -2,6 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::words::printable;
+
 /// On which side a column is flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -27,9 +29,14 @@ impl Table {
         }
     }
 
-    /// Appends a row.
-    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+    /// Appends a row; names in it become printable.
+    pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let cells = cells.into_iter();
+        self.rows.push(
+            cells
+                .map(|cell| printable(cell.as_ref()).into_owned())
+                .collect(),
+        );
     }
 
     /// The lines, each with its end.
@@ -67,5 +74,12 @@ mod tests {
         table.row(["né", "1", "a"]);
         table.row(["東京", "10", ""]);
         assert_eq!(table.text(), "  né     1  a\n  東京  10\n");
+    }
+
+    #[test]
+    fn names_do_nothing_to_a_terminal() {
+        let mut table = Table::new(&[Align::Left, Align::Left]);
+        table.row(["a\nb", "\u{1b}[31m"]);
+        assert_eq!(table.text(), "  a\\nb  \\u{1b}[31m\n");
     }
 }

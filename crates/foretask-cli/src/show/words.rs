@@ -1,28 +1,14 @@
 //! Numbers and names as people read them.
 
 use foretask::{COVERAGE, Coupling, Family, RuleName, Task, View};
+use foretask_words::RELATED;
+pub use foretask_words::{count, interval, percent, points, printable, signed, signed_interval};
 use unicode_width::UnicodeWidthStr;
 
-/// From this likeness on a task is called related, and from its opposite on opposed.
-const RELATED: f64 = 0.25;
 /// More classes than this are counted instead of listed.
 const CLASSES_LISTED: usize = 6;
 /// The width of a paragraph.
 pub const LINE: usize = 80;
-
-/// A share in percent: one decimal, two below one percent.
-pub fn percent(share: f64) -> String {
-    if !share.is_finite() {
-        return "unknown".into();
-    }
-    // By what is printed: 0.0996 % would otherwise have one digit more than 0.1 %.
-    let decimals = if (100.0 * share).abs() < 0.995 && share != 0.0 {
-        2
-    } else {
-        1
-    };
-    format!("{:.decimals$} %", 100.0 * share)
-}
 
 /// A number with four decimals at most, and in powers of ten where these would not do.
 pub fn number(value: f64) -> String {
@@ -52,12 +38,6 @@ pub fn coupling(coupling: &Coupling) -> String {
     }
 }
 
-/// An interval in percent.
-pub fn interval(ends: [f64; 2]) -> String {
-    let [low, high] = ends.map(percent);
-    format!("{} to {high}", low.trim_end_matches(" %"))
-}
-
 /// How intervals of differences are headed: people act on a claim, and it is surer than a forecast.
 pub const CLAIM_INTERVAL: &str = "95 % interval";
 
@@ -66,31 +46,11 @@ pub fn interval_name() -> String {
     format!("{:.0} % interval", 100.0 * COVERAGE)
 }
 
-/// Text with its control characters written out: a name may hold escape sequences.
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| match letter.is_control() {
-            true => letter.escape_default().collect::<Vec<_>>(),
-            false => vec![letter],
-        })
-        .collect()
-}
-
-/// A count with its noun.
-pub fn count(number: usize, noun: &str) -> String {
-    let plural = match (number, noun) {
-        (1, _) => noun.to_owned(),
-        (_, "class") => "classes".to_owned(),
-        _ => format!("{noun}s"),
-    };
-    format!("{number} {plural}")
-}
-
-/// A paragraph in lines that fit a terminal.
+/// A paragraph in lines that fit a terminal; names in it become printable.
 pub fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut width = 0;
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().map(printable) {
         if width > 0 && width + 1 + word.width() > LINE {
             lines.push('\n');
             width = 0;
@@ -98,7 +58,7 @@ pub fn wrapped(text: &str) -> String {
             lines.push(' ');
             width += 1;
         }
-        lines.push_str(word);
+        lines.push_str(&word);
         width += word.width();
     }
     lines.push('\n');
@@ -127,7 +87,7 @@ pub fn counts(classes: &[String], counts: &[usize]) -> String {
     }
     let pairs = classes.iter().zip(counts);
     pairs
-        .map(|(class, count)| format!("{class} {count}"))
+        .map(|(class, count)| format!("{} {count}", printable(class)))
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -163,24 +123,6 @@ pub fn rule(name: RuleName) -> Option<&'static str> {
     }
 }
 
-/// A difference of shares, in percentage points.
-pub fn points(difference: f64) -> String {
-    format!("{:.1} points", 100.0 * difference)
-}
-
-/// A difference of shares in percentage points, with its sign.
-pub fn signed(difference: f64) -> String {
-    match format!("{:+.1}", 100.0 * difference).as_str() {
-        "-0.0" => "+0.0".to_owned(),
-        text => text.to_owned(),
-    }
-}
-
-/// An interval of such differences.
-pub fn signed_interval(ends: [f64; 2]) -> String {
-    ends.map(signed).join(" to ")
-}
-
 /// What a view shows.
 pub fn view(view: View) -> &'static str {
     match view {
@@ -208,15 +150,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percents_have_the_digits_that_matter() {
-        let shown = [0.0, 0.00042, 0.00996, 0.0312, 0.5, 1.0, f64::NAN].map(percent);
-        let expected = [
-            "0.0 %", "0.04 %", "1.0 %", "3.1 %", "50.0 %", "100.0 %", "unknown",
-        ];
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
     fn numbers_have_no_idle_zeros() {
         let shown = [0.0, -1e-12, 400.0, 0.0401, 1.5e-5, -2e9].map(number);
         assert_eq!(
@@ -226,20 +159,14 @@ mod tests {
     }
 
     #[test]
+    fn names_in_paragraphs_do_nothing_to_a_terminal() {
+        assert_eq!(wrapped("the\u{1b}[2J target"), "the\\u{1b}[2J target\n");
+    }
+
+    #[test]
     fn paragraphs_break_between_words() {
         let text = wrapped(&"word ".repeat(20));
         assert!(text.lines().all(|line| line.len() <= LINE));
         assert_eq!(text.lines().count(), 2);
-    }
-
-    #[test]
-    fn an_interval_has_one_percent_sign() {
-        assert_eq!(interval([0.012, 0.34]), "1.2 to 34.0 %");
-    }
-
-    #[test]
-    fn differences_have_a_sign() {
-        assert_eq!(signed_interval([-0.00001, 0.058]), "+0.0 to +5.8");
-        assert_eq!(signed(-0.031), "-3.1");
     }
 }

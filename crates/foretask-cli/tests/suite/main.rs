@@ -13,3 +13,4 @@ mod prediction;
 mod raw_files;
 mod rules;
 mod told;
+mod verdict;

@@ -179,7 +179,7 @@ fn a_rule_is_named_in_the_report_and_in_words() {
         ("one-vs-one", "votes of one score per pair"),
         ("bayes", "most probable class"),
     ] {
-        let forecast = ["forecast", "train.csv", "--no-details", "--rule", rule];
+        let forecast = ["forecast", "train.csv", "--details", "--rule", rule];
         let options = [&forecast, &NORTH[..]].concat();
         let report = folder.json(&[&options[..], &["--json"]].concat());
         assert_eq!(report["rule"], rule);
@@ -197,7 +197,7 @@ fn a_rule_is_named_in_the_report_and_in_words() {
 #[test]
 fn the_forecast_says_what_each_class_will_be_called() {
     let folder = tables(&THREE);
-    let said = folder.stdout(&[&["forecast", "train.csv"], &NORTH[..]].concat());
+    let said = folder.stdout(&[&["forecast", "train.csv", "--details"], &NORTH[..]].concat());
     for part in [
         "Of 100 samples of a class",
         "as b",

@@ -61,6 +61,7 @@ pub(crate) fn from_judgements(
         interval: interval(error, effective, INFLATION),
         worth: effective / INFLATION,
         log_loss: Some(log_loss),
+        auc: judgements.auc(),
         samples: class.len(),
         ..Forecast::of_confusion(
             confusion,

@@ -70,6 +70,20 @@ impl Density {
         }
     }
 
+    /// P(score > other score) of two normal laws; None of others.
+    pub(crate) fn exceeds(&self, other: &Self) -> Option<f64> {
+        match (self, other) {
+            (
+                Self::Gaussian { mean, deviation },
+                Self::Gaussian {
+                    mean: other,
+                    deviation: spread,
+                },
+            ) => Some(normal::tail((other - mean) / deviation.hypot(*spread))),
+            _ => None,
+        }
+    }
+
     fn average(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
         match self {
             Self::Gaussian { mean, deviation } => of(*mean, *deviation),
@@ -91,4 +105,18 @@ pub struct RocPoint {
     pub false_alarm: f64,
     /// Share of the first class that is called the first.
     pub detection: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_laws_have_a_closed_form() {
+        let law = |mean, deviation| Density::Gaussian { mean, deviation };
+        // Φ((1.5 - 0)/√(3² + 4²)) = Φ(0.3).
+        let auc = law(1.5, 3.0).exceeds(&law(0.0, 4.0));
+        assert!(auc.is_some_and(|auc| (auc - 0.617_911_422_188_952_7).abs() < 1e-12));
+        assert_eq!(law(1.0, 1.0).exceeds(&Density::of_scores(vec![0.0])), None);
+    }
 }

@@ -13,6 +13,8 @@ pub(crate) struct Judgement {
     /// Class scores (n_t x m) that the calibration makes probabilities of.
     pub(crate) scores: Mat<f64>,
     pub(crate) decisions: Vec<usize>,
+    /// Samples that one rule judged, ascending.
+    pub(crate) folds: Vec<Vec<usize>>,
 }
 
 /// Verdicts by partition into folds.
@@ -53,6 +55,46 @@ impl Judgements {
         design_effect(&self.groups, &wrong, &weights.collect::<Vec<_>>())
     }
 
+    /// For two classes, the share of pairs that are in order, ties by half (Mann-Whitney). Pairs are of one fold: a
+    /// rule that never saw a sample leans against its class, and pairs of two rules would be out of order by that
+    /// alone. Where no fold has both classes, all pairs count.
+    pub(crate) fn auc(&self) -> Option<f64> {
+        if self.calibration.offsets.len() != 2 {
+            return None;
+        }
+        let within = self.repeats.iter().flat_map(|repeat| {
+            let folds = repeat.folds.iter();
+            folds.map(|fold| self.in_order(repeat, &mut fold.iter().copied()))
+        });
+        let all = self
+            .repeats
+            .iter()
+            .map(|repeat| self.in_order(repeat, &mut (0..self.class.len())));
+        share(within).or_else(|| share(all))
+    }
+
+    /// Pairs of such samples in order, and all pairs.
+    fn in_order(
+        &self,
+        judgement: &Judgement,
+        samples: &mut dyn Iterator<Item = usize>,
+    ) -> (f64, f64) {
+        let mut scores = [Vec::new(), Vec::new()];
+        for l in samples {
+            let score = judgement.scores[(l, 0)] - judgement.scores[(l, 1)];
+            scores[self.class[l].min(1)].push(score);
+        }
+        let [first, mut second] = scores;
+        second.sort_by(f64::total_cmp);
+        let twice = |score: &f64| {
+            let below = second.partition_point(|other| other < score);
+            let up_to = second.partition_point(|other| other <= score);
+            (below + up_to) as f64
+        };
+        let ordered = 0.5 * first.iter().map(twice).sum::<f64>();
+        (ordered, first.len() as f64 * second.len() as f64)
+    }
+
     /// Class scores, averaged over partitions.
     pub(crate) fn scores(&self) -> Mat<f64> {
         let m = self.calibration.offsets.len();
@@ -64,10 +106,48 @@ impl Judgements {
     }
 }
 
+/// The sum of parts over the sum of wholes; none of nothing.
+fn share(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (part, whole) = parts.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    (whole > 0.0).then(|| part / whole)
+}
+
 /// Scores of all partitions, one below the other, and the classes.
 pub(crate) fn stacked(scores: &[&Mat<f64>], class: &[usize]) -> (Mat<f64>, Vec<usize>) {
     let (n, m) = (class.len(), scores.first().map_or(0, |of| of.ncols()));
     let all = Mat::from_fn(n * scores.len(), m, |l, c| scores[l / n][(l % n, c)]);
     let class = (0..n * scores.len()).map(|l| class[l % n]).collect();
     (all, class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two folds; the second rule says a hundred more of everybody.
+    fn judgements(folds: Vec<Vec<usize>>) -> Judgements {
+        let scores = [3.0, 1.0, 1.0, 104.0, 100.0, 101.0];
+        Judgements {
+            class: vec![0, 1, 0, 0, 1, 1],
+            groups: Groups::default(),
+            repeats: vec![Judgement {
+                scores: Mat::from_fn(6, 2, |l, c| if c == 0 { scores[l] } else { 0.0 }),
+                decisions: vec![0; 6],
+                folds,
+            }],
+            half: None,
+            kept: 1.0,
+            calibration: Calibration::of_slope(&Mat::zeros(2, 2), &[0, 1], 1),
+        }
+    }
+
+    #[test]
+    fn pairs_are_counted_within_folds_with_ties_by_half() {
+        // (3, 1), (1, 1); (104, 100), (104, 101).
+        let within = judgements(vec![vec![0, 1, 2], vec![3, 4, 5]]);
+        assert_eq!(within.auc(), Some(3.5 / 4.0));
+        // And all nine pairs: 3 and 1 are below 100 and 101.
+        assert_eq!(judgements(Vec::new()).auc(), Some((1.0 + 0.5 + 3.0) / 9.0));
+        assert_eq!(judgements(vec![vec![0], vec![1]]).auc(), Some(4.5 / 9.0));
+    }
 }

@@ -59,9 +59,15 @@ pub struct Forecast {
     /// What it was computed from.
     #[serde(rename = "source")]
     pub provenance: Provenance,
-    /// Expected mean of -ln P(class) by the model's probabilities; none from a theory.
+    /// Expected mean of -ln P(class) by the model's probabilities, by the target's samples alone: rehearsals do not
+    /// move it. None from a theory.
     #[serde(default)]
     pub log_loss: Option<f64>,
+    /// For two classes, the expected area under the ROC curve: how often a sample of the first has a larger score than
+    /// one of the second. From samples left out: the share of pairs of one fold, which one rule judges, that are in
+    /// order, ties by half. None where no sample can be left out, and of a theory that draws its samples.
+    #[serde(default)]
+    pub auc: Option<f64>,
     /// Expected share of wrong decisions in each class.
     pub class_errors: Vec<f64>,
     /// How often a sample of each class (row) is expected to be called each class (column); rows sum
@@ -186,6 +192,7 @@ impl Forecast {
             interval: [error, error],
             worth: 0.0,
             log_loss: None,
+            auc: None,
             provenance,
             cost: weighted(&stakes.weights(), &class_errors),
             class_errors,

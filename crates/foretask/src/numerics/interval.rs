@@ -8,7 +8,7 @@ pub(crate) const INFLATION: f64 = 1.25;
 /// Probability that an interval holds the truth.
 pub const COVERAGE: f64 = 0.9;
 
-/// The interval of a share v seen in n samples.
+/// The interval of a share v seen in n samples. It holds v: without it that of a share of none would start above.
 pub(crate) fn interval(share: f64, samples: f64, inflation: f64) -> [f64; 2] {
     let share = share.clamp(0.0, 1.0);
     let (a, b) = (
@@ -17,8 +17,8 @@ pub(crate) fn interval(share: f64, samples: f64, inflation: f64) -> [f64; 2] {
     );
     match Beta::new(a, b) {
         Ok(beta) => [
-            beta.inverse_cdf(0.5 * (1.0 - COVERAGE)),
-            beta.inverse_cdf(0.5 * (1.0 + COVERAGE)),
+            beta.inverse_cdf(0.5 * (1.0 - COVERAGE)).min(share),
+            beta.inverse_cdf(0.5 * (1.0 + COVERAGE)).max(share),
         ],
         Err(_) => [0.0, 1.0],
     }

@@ -25,16 +25,25 @@ pub(crate) struct Fold {
 }
 
 impl Folds {
-    /// Stratified: the samples of each class are dealt out in random order, or whole groups.
-    pub(crate) fn new(class: &[usize], classes: usize, groups: &Groups, seed: u64) -> Self {
-        let fold = match groups.members() {
-            None => deal(class, classes, seed),
-            Some(groups) => {
-                let mut order: Vec<&Vec<usize>> = groups.iter().collect();
-                order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-                deal_groups(class, classes, FOLDS, order)
-            }
-        };
+    /// Of the theory's labels: the samples of each class are dealt out in random order, from a random fold on, so that
+    /// few samples of many classes do not meet in one fold. `groups` and `keys` as in [`Folds::balanced`].
+    pub(crate) fn of_labels(
+        class: &[usize],
+        classes: usize,
+        groups: &Groups,
+        keys: &[f64],
+    ) -> Self {
+        if let Some(groups) = groups.members() {
+            return Self::of_groups(class, classes, FOLDS, groups, keys, 0);
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let mut fold = vec![0; class.len()];
+        for samples in &mut in_order(class, classes, keys) {
+            samples.shuffle(&mut random);
+            let start = random.random_range(0..FOLDS);
+            let dealt = samples.iter().enumerate();
+            dealt.for_each(|(position, &sample)| fold[sample] = (position + start) % FOLDS);
+        }
         Self::of(class, classes, FOLDS, &fold)
     }
 
@@ -48,34 +57,32 @@ impl Folds {
         keys: &[f64],
         repeat: u64,
     ) -> Self {
-        let mean = |samples: &[usize]| {
-            samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
-        };
         if let Some(groups) = groups.members() {
-            let mut order: Vec<&Vec<usize>> = groups.iter().collect();
-            order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-            order.shuffle(&mut ChaCha8Rng::seed_from_u64(repeat));
-            return Self::of(
-                class,
-                classes,
-                folds,
-                &deal_groups(class, classes, folds, order),
-            );
+            return Self::of_groups(class, classes, folds, groups, keys, repeat);
         }
-        let mut of_class: Vec<Vec<usize>> = (0..classes)
-            .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
-            .collect();
-        for samples in &mut of_class {
-            samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
-        }
-        of_class.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
         let mut random = ChaCha8Rng::seed_from_u64(repeat);
         let mut fold = vec![0; class.len()];
-        for samples in &mut of_class {
+        for samples in &mut in_order(class, classes, keys) {
             samples.shuffle(&mut random);
             let dealt = samples.iter().enumerate();
             dealt.for_each(|(position, &sample)| fold[sample] = position % folds);
         }
+        Self::of(class, classes, folds, &fold)
+    }
+
+    /// Of whole groups, in random order.
+    fn of_groups(
+        class: &[usize],
+        classes: usize,
+        folds: usize,
+        groups: &[Vec<usize>],
+        keys: &[f64],
+        repeat: u64,
+    ) -> Self {
+        let mut order: Vec<&Vec<usize>> = groups.iter().collect();
+        order.sort_by(|a, b| mean(a, keys).total_cmp(&mean(b, keys)));
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(repeat));
+        let fold = deal_groups(class, classes, folds, order);
         Self::of(class, classes, folds, &fold)
     }
 
@@ -109,22 +116,24 @@ impl Fold {
     }
 }
 
-/// The number of each sample's fold.
-fn deal(class: &[usize], classes: usize, seed: u64) -> Vec<usize> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut fold = vec![0; class.len()];
-    for c in 0..classes {
-        let mut samples: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
-        samples.shuffle(&mut random);
-        let start = random.random_range(0..FOLDS);
-        for (position, &sample) in samples.iter().enumerate() {
-            fold[sample] = (position + start) % FOLDS;
-        }
+/// The samples of each class, samples and classes in the order of their keys.
+fn in_order(class: &[usize], classes: usize, keys: &[f64]) -> Vec<Vec<usize>> {
+    let mut of_class: Vec<Vec<usize>> = (0..classes)
+        .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
+        .collect();
+    for samples in &mut of_class {
+        samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
     }
-    fold
+    of_class.sort_by(|a, b| mean(a, keys).total_cmp(&mean(b, keys)));
+    of_class
 }
 
-/// The same for whole groups: the largest first, each to the fold where Σ (n_fc/n_c)² grows least.
+/// The mean key of some samples.
+fn mean(samples: &[usize], keys: &[f64]) -> f64 {
+    samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
+}
+
+/// The number of each sample's fold where groups stay whole: the largest first, each to the fold where Σ (n_fc/n_c)² grows least.
 fn deal_groups(
     class: &[usize],
     classes: usize,

@@ -17,8 +17,10 @@ use super::folds::{Fold, Folds, MOST_FOLDS};
 use super::theory_labels::{Level, TheoryLabels};
 use super::tournament::{Entry, Tournament};
 use crate::data::{Cells, Groups};
+use crate::error::Result;
 use crate::numerics::dense;
 use crate::solve::{FoldLeftOut, stratify};
+use crate::stop::Stop;
 use crate::views::View;
 
 /// Partitions into folds, while samples are few.
@@ -49,6 +51,9 @@ pub(crate) struct Part {
     pub(crate) tournament: Tournament,
 }
 
+/// How many samples of each class are left, and the theory of the used fits for so many.
+type Levels = (Vec<usize>, Vec<Option<Level>>);
+
 /// How many folds a forecast is made with; none where a class has one sample, or all have two: half of them would tell
 /// nothing about what all can do. Where samples come in groups, groups count.
 pub(crate) fn folds_of(class: &[usize], classes: usize, groups: &Groups) -> Option<usize> {
@@ -63,8 +68,13 @@ pub(crate) fn folds_of(class: &[usize], classes: usize, groups: &Groups) -> Opti
 
 impl Tournament {
     /// None where a class has one sample, or the hat matrices were not kept.
-    pub(crate) fn nested(&self, keys: &[f64]) -> Option<Nested> {
-        let folds = folds_of(&self.class, self.classes, &self.groups)?;
+    ///
+    /// # Errors
+    /// If it is to stop.
+    pub(crate) fn nested(&self, stop: &Stop) -> Result<Option<Nested>> {
+        let Some(folds) = folds_of(&self.class, self.classes, &self.groups) else {
+            return Ok(None);
+        };
         let mut wanted = vec![Wanted::NONE; self.fitted.len()];
         let near = self.near_the_best_of_its_kind();
         for (entry, _) in self.entries.iter().zip(near).filter(|(_, near)| *near) {
@@ -79,10 +89,17 @@ impl Tournament {
             .iter()
             .any(|&(index, _)| self.fitted[index].hat.is_none())
         {
-            return None;
+            return Ok(None);
         }
         let split = |folds: usize, repeat: u64| {
-            Folds::balanced(&self.class, self.classes, folds, &self.groups, keys, repeat)
+            Folds::balanced(
+                &self.class,
+                self.classes,
+                folds,
+                &self.groups,
+                &self.keys,
+                repeat,
+            )
         };
         let repeats = if self.class.len() > MOST_REPEATED {
             1
@@ -96,20 +113,23 @@ impl Tournament {
             .enumerate()
             .flat_map(|(number, folds)| folds.into_iter().map(move |fold| (number, fold)))
             .collect();
-        let levels = self.levels(tasks.iter().map(|(_, fold)| *fold), &used);
+        let levels = self.levels(tasks.iter().map(|(_, fold)| *fold), &used, stop)?;
         let parts: Vec<(usize, Option<Part>)> = tasks
             .into_par_iter()
-            .map(|(number, fold)| (number, self.part(fold, &used, &levels)))
-            .collect();
+            .map(|(number, fold)| Ok((number, self.part(fold, &used, &levels, stop)?)))
+            .collect::<Result<_>>()?;
         let mut by_split: Vec<Split> = splits.iter().map(|_| Split { parts: Vec::new() }).collect();
         for (number, part) in parts {
-            by_split[number].parts.push(part?);
+            let Some(part) = part else {
+                return Ok(None);
+            };
+            by_split[number].parts.push(part);
         }
-        let half = by_split.pop()?;
-        Some(Nested {
+        let half = by_split.pop();
+        Ok(half.map(|half| Nested {
             repeats: by_split,
             half,
-        })
+        }))
     }
 
     /// How many samples of each class are left without a fold.
@@ -125,19 +145,22 @@ impl Tournament {
         &self,
         folds: impl Iterator<Item = &'f Fold>,
         used: &[(usize, Wanted)],
-    ) -> Vec<(Vec<usize>, Vec<Option<Level>>)> {
+        stop: &Stop,
+    ) -> Result<Vec<Levels>> {
         let mut counts: Vec<Vec<usize>> = folds.map(|fold| self.counts_without(fold)).collect();
         counts.sort_unstable();
         counts.dedup();
         let of_counts = |counts: Vec<usize>| {
             let cells = self.cells.with_counts(self.target, counts.clone());
             let level = |&(index, wanted): &(usize, Wanted)| {
+                stop.check()?;
                 let point = self.fitted[index].point;
                 let labels = self.labels_in(self.seen[index], point);
-                let labels = labels.filter(|_| wanted.has(Family::Optimal))?;
-                Some(labels.level(&cells, &self.coupling_at(point)?))
+                let labels = labels.filter(|_| wanted.has(Family::Optimal));
+                let labels = labels.zip(self.coupling_at(point));
+                Ok(labels.map(|(labels, coupling)| labels.level(&cells, &coupling)))
             };
-            (counts, used.iter().map(level).collect())
+            Ok((counts, used.iter().map(level).collect::<Result<_>>()?))
         };
         counts.into_par_iter().map(of_counts).collect()
     }
@@ -146,12 +169,17 @@ impl Tournament {
         &self,
         fold: &Fold,
         used: &[(usize, Wanted)],
-        levels: &[(Vec<usize>, Vec<Option<Level>>)],
-    ) -> Option<Part> {
-        let others = fold.others.clone()?;
+        levels: &[Levels],
+        stop: &Stop,
+    ) -> Result<Option<Part>> {
+        let Some(others) = fold.others.clone() else {
+            return Ok(None);
+        };
         let class: Vec<usize> = others.iter().map(|&l| self.class[l]).collect();
         let counts = self.counts_without(fold);
-        let (_, levels) = levels.iter().find(|(known, _)| *known == counts)?;
+        let Some((_, levels)) = levels.iter().find(|(known, _)| *known == counts) else {
+            return Ok(None);
+        };
         let cells = self.cells.with_counts(self.target, counts);
         let groups = self.groups.among(&others);
         let mut tournament =
@@ -166,7 +194,10 @@ impl Tournament {
         let share = others.len() as f64 / self.class.len() as f64;
         for (&(index, wanted), level) in used.iter().zip(levels) {
             let (fitted, view) = (&self.fitted[index], self.seen[index]);
-            let mut left = self.without(index, &fold.held_out, &others, &cells)?;
+            stop.check()?;
+            let Some(mut left) = self.without(index, &fold.held_out, &others, &cells) else {
+                return Ok(None);
+            };
             for cell in cells.of_task(self.target) {
                 let share = cells.share(cell);
                 let column = left.held_out.col_as_slice_mut(cell).iter_mut();
@@ -192,12 +223,12 @@ impl Tournament {
                 });
             }
         }
-        Some(Part {
+        Ok(Some(Part {
             held_out: fold.held_out.clone(),
             others,
             cells,
             tournament,
-        })
+        }))
     }
 
     /// Responses of a fit without a fold; those of the others are stratified.

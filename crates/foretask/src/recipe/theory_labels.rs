@@ -27,8 +27,6 @@ use crate::solve::Reduced;
 
 /// More cells than this cost more than the labels are worth.
 const MOST_CELLS: usize = 100;
-/// Deals out the folds of the labels.
-const SEED: u64 = 0;
 /// Newton steps at most; ten are enough.
 const MOST_STEPS: usize = 60;
 /// Relative change of τ at which it has converged.
@@ -59,6 +57,8 @@ struct Means {
     /// The target's, over √p (r x n_t).
     rows: Mat<f64>,
     class: Vec<usize>,
+    /// What tells the target's samples apart.
+    keys: Vec<f64>,
     /// Orthonormal label vectors off the shifts of the tasks, C x (C - k).
     basis: Mat<f64>,
 }
@@ -85,10 +85,14 @@ impl TheoryLabels {
         target: usize,
         class: &[usize],
         groups: &Groups,
+        keys: &[f64],
     ) -> Option<Self> {
         let cells = &reduced.cells;
         let few = has_few(cells, target, class, groups);
         if cells.tasks().len() < 2 || few || cells.len() > MOST_CELLS {
+            return None;
+        }
+        if keys.len() != class.len() {
             return None;
         }
         let rows = reduced.rows_of(target)?;
@@ -105,6 +109,7 @@ impl TheoryLabels {
             of_cells,
             rows,
             class: class.to_vec(),
+            keys: keys.to_vec(),
             basis: contrasts(cells),
         });
         let everyone: Vec<usize> = (0..class.len()).collect();
@@ -144,7 +149,8 @@ impl TheoryLabels {
         groups: &Groups,
     ) -> Self {
         let class: Vec<usize> = samples.iter().map(|&sample| means.class[sample]).collect();
-        let folds = Folds::new(&class, cells.of_task(means.target).len(), groups, SEED);
+        let keys: Vec<f64> = samples.iter().map(|&sample| means.keys[sample]).collect();
+        let folds = Folds::of_labels(&class, cells.of_task(means.target).len(), groups, &keys);
         let without = folds.into_iter().map(|fold| {
             let kept: Vec<usize> = (0..samples.len())
                 .filter(|&position| !fold.holds_out(position))

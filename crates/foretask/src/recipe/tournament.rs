@@ -27,6 +27,7 @@ use super::theory_labels::TheoryLabels;
 use crate::data::{Cells, Coupling, Groups, classes_in_order};
 use crate::error::Result;
 use crate::solve::{Fitted, Grid, GridPoint, Reduced};
+use crate::stop::Stop;
 use crate::views::View;
 
 /// η: how sharply weights follow the leave-one-out error.
@@ -86,6 +87,8 @@ pub(crate) struct Tournament {
     pub(crate) class: Vec<usize>,
     /// Samples that are left out together.
     pub(crate) groups: Groups,
+    /// What tells the samples apart.
+    pub(crate) keys: Vec<f64>,
     pub(super) classes: usize,
     /// How many candidates of each family were tried, by view.
     pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
@@ -96,10 +99,13 @@ pub(crate) struct Tournament {
 }
 
 impl Tournament {
-    /// Without candidates.
-    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups) -> Self {
+    /// Without candidates; `keys` tell the target's samples apart.
+    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups, keys: Vec<f64>) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
-        Self::of_samples(cells.clone(), target, class, groups)
+        Self {
+            keys,
+            ..Self::of_samples(cells.clone(), target, class, groups)
+        }
     }
 
     /// Fits the grid and all families on it in one view; the candidates of each of the targets (ascending) enter its
@@ -110,15 +116,19 @@ impl Tournament {
         reduced: &Reduced<'_>,
         targets: &[usize],
         grid: &Grid,
+        stop: &Stop,
         done: &dyn Fn(f64),
     ) -> Result<()> {
         for tournament in tournaments.iter_mut() {
+            stop.check()?;
             tournament.look_through(view, reduced);
         }
-        reduced.grid(grid, targets, &mut |fitted, share| {
-            let entered = tournaments.iter_mut().zip(fitted);
-            entered.for_each(|(tournament, fitted)| tournament.enter(view, fitted));
+        reduced.grid(grid, targets, stop, &mut |fitted, share| {
+            for (tournament, fitted) in tournaments.iter_mut().zip(fitted) {
+                tournament.enter(view, fitted, stop)?;
+            }
             done(share);
+            Ok(())
         })
     }
 
@@ -129,10 +139,11 @@ impl Tournament {
         reduced: &Reduced<'_>,
         fitted: Fitted,
         coupling: &Coupling,
-    ) {
+        stop: &Stop,
+    ) -> Result<()> {
         self.coupling = Some(coupling.clone());
         self.look_through(view, reduced);
-        self.enter(view, vec![fitted]);
+        self.enter(view, vec![fitted], stop)
     }
 
     /// Of the samples that `cells` count.
@@ -159,13 +170,14 @@ impl Tournament {
             label_squares,
             class,
             groups,
+            keys: Vec::new(),
             cells,
             target,
         }
     }
 
     fn look_through(&mut self, view: View, reduced: &Reduced<'_>) {
-        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.groups);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.groups, &self.keys);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }
@@ -187,17 +199,18 @@ impl Tournament {
         own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
     }
 
-    fn enter(&mut self, view: View, fitted: Vec<Fitted>) {
+    fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
         let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
             .map(|fitted| {
+                stop.check()?;
                 let point = fitted.point;
                 let labels = self.labels_in(view, point).zip(self.coupling_at(point));
                 let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
-                samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL)
+                Ok(samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let total = samples.total;
         for (fitted, candidates) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
@@ -220,6 +233,7 @@ impl Tournament {
             self.seen.push(view);
         }
         self.drop_hopeless();
+        Ok(())
     }
 
     /// Gives up candidates that cannot matter, and their fits. Those near to the best of their family in their view

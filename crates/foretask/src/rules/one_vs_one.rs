@@ -35,16 +35,11 @@ impl PairScore {
         noise: f64,
     ) -> Self {
         let law = ScoreLaw::new(moments, &labels, noise);
-        let threshold = law.threshold(weights);
         let deviation = (0.5 * (law.variance[0] + law.variance[1])).sqrt();
         Self {
             labels,
             // Never one class whatever the score: the votes of other pairs are to decide then.
-            threshold: if threshold.is_finite() {
-                threshold
-            } else {
-                0.5 * (law.mean[0] + law.mean[1])
-            },
+            threshold: law.origin(weights),
             deviation: if deviation > 0.0 { deviation } else { 1.0 },
         }
     }

@@ -71,6 +71,30 @@ impl ScoreLaw {
         best.0
     }
 
+    /// The same where names must not matter: if nothing is better than deciding always for one class, and either
+    /// class is as good, the middle of the means.
+    pub(crate) fn fair_threshold(&self, weights: [f64; 2]) -> f64 {
+        let threshold = self.threshold(weights);
+        let even = (weights[0] - weights[1]).abs() <= EVEN * (weights[0] + weights[1]);
+        match threshold.is_infinite() && even {
+            true => self.middle(),
+            false => threshold,
+        }
+    }
+
+    /// The threshold, or the middle of the means where it is infinite: where scores are measured from.
+    pub(crate) fn origin(&self, weights: [f64; 2]) -> f64 {
+        let threshold = self.threshold(weights);
+        match threshold.is_finite() {
+            true => threshold,
+            false => self.middle(),
+        }
+    }
+
+    fn middle(&self) -> f64 {
+        0.5 * (self.mean[0] + self.mean[1])
+    }
+
     /// w_1 P(error | first) + w_2 P(error | second) at a threshold.
     pub(crate) fn cost(&self, weights: [f64; 2], threshold: f64) -> f64 {
         let errors = self.errors(threshold);
@@ -151,6 +175,9 @@ impl ScoreLaw {
 
 /// Variances closer than this are taken as equal.
 const EQUAL_VARIANCES: f64 = 1e-12;
+
+/// Weights closer than this are taken as equal.
+const EVEN: f64 = 1e-9;
 
 /// `of` at a distance in standard deviations; without variance it is infinitely many.
 pub(super) fn standardised(distance: f64, variance: f64, of: fn(f64) -> f64) -> f64 {

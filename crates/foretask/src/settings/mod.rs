@@ -8,6 +8,7 @@ pub use words::{Evidence, Labels, RuleName, vocabulary};
 use crate::decision::Ties;
 use crate::rules::Tail;
 use crate::solve::Scaling;
+use crate::stop::Stop;
 use crate::views::Views;
 
 /// A false-alarm rate to be held: one class is decided for unless there is evidence against it.
@@ -49,6 +50,7 @@ pub enum Prior {
 /// | `costs` | 1 each | what a mistake in a class costs | zero or more, one above zero |
 /// | `false_alarm` | none | a rate to be held | two classes; between 0 and 1 |
 /// | `rehearse` | yes | whether sources take the target's place for the forecast | yes or no |
+/// | `stop` | not thrown | a switch by which another thread ends the work | [`Stop`] |
 ///
 /// ```
 /// use foretask::{Labels, Settings};
@@ -84,6 +86,8 @@ pub struct Settings {
     /// Whether sources take the target's place, to tell what a rule made of so few labels is worth. The default only;
     /// costs about as much again as the study.
     pub rehearse: bool,
+    /// Ends the work, now or when more is asked of the study.
+    pub stop: Stop,
 }
 
 impl Default for Settings {
@@ -101,6 +105,7 @@ impl Default for Settings {
             costs: Vec::new(),
             false_alarm: None,
             rehearse: true,
+            stop: Stop::default(),
         }
     }
 }

@@ -14,7 +14,9 @@ use faer::linalg::householder::make_householder_in_place;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatMut, MatRef};
 
+use crate::error::Result;
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 /// Size of the blocks of T.
 const BLOCK: usize = 32;
@@ -35,7 +37,10 @@ pub(crate) struct BlockTridiagonal {
 
 impl BlockTridiagonal {
     /// Reduces a symmetric matrix given by its lower triangle.
-    pub(crate) fn new(mut matrix: Mat<f64>) -> Self {
+    ///
+    /// # Errors
+    /// If it is to stop.
+    pub(crate) fn new(mut matrix: Mat<f64>, stop: &Stop) -> Result<Self> {
         let n = matrix.nrows();
         let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
         let size = |i: usize| BLOCK.min(n - starts[i]);
@@ -43,6 +48,7 @@ impl BlockTridiagonal {
         let mut diagonal = Vec::new();
         let mut below = Vec::new();
         for (i, &start) in starts.iter().enumerate() {
+            stop.check()?;
             diagonal.push(matrix.submatrix(start, start, size(i), size(i)).to_owned());
             let first = start + BLOCK;
             if first >= n {
@@ -63,12 +69,12 @@ impl BlockTridiagonal {
                 below.push(matrix.submatrix(first, start, rows, BLOCK).to_owned());
             }
         }
-        Self {
+        Ok(Self {
             reflections: matrix,
             s,
             diagonal,
             below,
-        }
+        })
     }
 
     /// x ← Qᵀ x.
@@ -317,7 +323,7 @@ mod tests {
             let root = random(n, rank, 1);
             let right = random(n, 3, 2);
             let matrix = dense::times(root.as_ref(), root.transpose());
-            let path = BlockTridiagonal::new(matrix.clone());
+            let path = BlockTridiagonal::new(matrix.clone(), &Stop::default()).unwrap();
             for lambda in [0.0, 0.01, 1.0, 100.0] {
                 let head = Mat::from_fn(n, n, |i, j| {
                     f64::from(u8::from(i == j)) + lambda * matrix[(i, j)]

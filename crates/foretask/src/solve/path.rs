@@ -26,6 +26,7 @@ use super::weights::{Coordinates, Weights};
 use crate::data::classes_in_order;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 /// The target's fit at one coupling.
 #[derive(Clone, Debug)]
@@ -46,23 +47,30 @@ impl Reduced<'_> {
     /// the targets (ascending) at a γ and the share of the work that is done.
     ///
     /// # Errors
-    /// If a factorisation fails, or a target's rows are not at hand.
+    /// If a factorisation fails, a target's rows are not at hand, or it is to stop.
     pub(crate) fn grid(
         &self,
         grid: &Grid,
         targets: &[usize],
-        each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64),
+        stop: &Stop,
+        each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64) -> Result<()>,
     ) -> Result<()> {
         let gammas = grid.gammas();
         for (step, &g) in gammas.iter().enumerate() {
-            let fitted = self.at_gamma(g, grid, targets)?;
-            each(fitted, (step + 1) as f64 / gammas.len() as f64);
+            let fitted = self.at_gamma(g, grid, targets, stop)?;
+            each(fitted, (step + 1) as f64 / gammas.len() as f64)?;
         }
         Ok(())
     }
 
     /// All couplings with γ_target = g.
-    fn at_gamma(&self, g: f64, grid: &Grid, targets: &[usize]) -> Result<Vec<Vec<Fitted>>> {
+    fn at_gamma(
+        &self,
+        g: f64,
+        grid: &Grid,
+        targets: &[usize],
+        stop: &Stop,
+    ) -> Result<Vec<Vec<Fitted>>> {
         let r = self.right[0].nrows();
         let (symmetric, asymmetric) = (grid.symmetric.contains(&g), grid.asymmetric.contains(&g));
 
@@ -71,6 +79,7 @@ impl Reduced<'_> {
         let mut gathered = Mat::zeros(r, self.cells.len());
         let mut sides: Vec<Side<'_, '_>> = Vec::with_capacity(targets.len());
         for (task, block) in self.blocks.iter().enumerate() {
+            stop.check()?;
             let rows = match targets.contains(&task) {
                 true => Some(
                     self.samples[task]
@@ -99,13 +108,15 @@ impl Reduced<'_> {
             }));
         }
 
+        stop.check()?;
         let (symmetric, asymmetric) = rayon::join(
-            || symmetric.then(|| Path::new(sum, gathered, g)),
-            || -> Vec<Option<Path>> {
+            || symmetric.then(|| Path::new(sum, gathered, g, stop)),
+            || -> Result<Vec<Option<Path>>> {
                 let sides = sides.par_iter_mut();
-                sides.map(|side| self.asymmetric_path(side)).collect()
+                sides.map(|side| self.asymmetric_path(side, stop)).collect()
             },
         );
+        let (symmetric, asymmetric) = (symmetric.transpose()?, asymmetric?);
         sides
             .into_iter()
             .zip(asymmetric)
@@ -115,28 +126,32 @@ impl Reduced<'_> {
                     legs.push(self.alone(g, &side));
                 }
                 for path in symmetric.iter().chain(&asymmetric) {
+                    stop.check()?;
                     legs.push(self.along(path, g, &grid.shared, &side)?);
                 }
-                Ok(self.left_out(g, &side, legs))
+                self.left_out(g, &side, legs, stop)
             })
             .collect()
     }
 
     /// The path of a target where no source differs from what is shared: F_t B_t + Σ B_i.
-    fn asymmetric_path(&self, side: &mut Side<'_, '_>) -> Option<Path> {
-        let mut sum = side.product.take()?;
+    fn asymmetric_path(&self, side: &mut Side<'_, '_>, stop: &Stop) -> Result<Option<Path>> {
+        let Some(mut sum) = side.product.take() else {
+            return Ok(None);
+        };
         let mut gathered = Mat::zeros(sum.nrows(), self.cells.len());
         for (task, block) in self.blocks.iter().enumerate() {
             if task == side.task {
                 self.gather(&mut gathered, task, &side.own);
             } else {
+                stop.check()?;
                 // The scatter of the sources is added up anew: keeping it would cost more memory than
                 // it saves time.
                 block.add_to(1.0, sum.as_mut());
                 self.gather(&mut gathered, task, &self.right[task]);
             }
         }
-        Some(Path::new(sum, gathered, 0.0))
+        Path::new(sum, gathered, 0.0, stop).map(Some)
     }
 
     /// The target alone: w̃ = g F r.
@@ -202,13 +217,20 @@ impl Reduced<'_> {
 
     /// The fits of all legs at one γ with their stratified leave-one-out responses. The target's samples are
     /// packed, and F z solved for, once.
-    fn left_out(&self, g: f64, side: &Side<'_, '_>, legs: Vec<Leg<'_>>) -> Vec<Fitted> {
+    fn left_out(
+        &self,
+        g: f64,
+        side: &Side<'_, '_>,
+        legs: Vec<Leg<'_>>,
+        stop: &Stop,
+    ) -> Result<Vec<Fitted>> {
         let class = classes_in_order(&self.cells.tasks()[side.task]);
         let (n, r, c) = (class.len(), side.own.nrows(), self.cells.len());
         let first = self.cells.of_task(side.task).start;
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
-        let panel = |&start: &usize| -> Panel {
+        let panel = |&start: &usize| -> Result<Panel> {
+            stop.check()?;
             let count = LEFT_OUT_PANEL.min(n - start);
             let rows = side.rows;
             let mut z = Mat::zeros(r, count);
@@ -245,13 +267,13 @@ impl Reduced<'_> {
                     rotated,
                 }
             };
-            Panel {
+            Ok(Panel {
                 legs: legs.iter().map(of_leg).collect(),
                 z,
                 fz,
-            }
+            })
         };
-        let panels: Vec<Panel> = starts.par_iter().map(panel).collect();
+        let panels: Vec<Panel> = starts.par_iter().map(panel).collect::<Result<_>>()?;
         let groups = &self.groups[side.task];
         let small = n <= PROBED_ROWS || groups.members().is_some();
         let gather =
@@ -262,6 +284,7 @@ impl Reduced<'_> {
         });
         let mut fitted = Vec::new();
         for (number, leg) in legs.iter().enumerate() {
+            stop.check()?;
             let own = |panel: &'_ Panel| -> usize {
                 panel.legs[number].rotated.as_ref().map_or(0, Mat::ncols)
             };
@@ -330,7 +353,7 @@ impl Reduced<'_> {
             let lambdas: Vec<(usize, f64)> = leg.lambdas().into_iter().enumerate().collect();
             fitted.par_extend(lambdas.into_par_iter().map(of_lambda));
         }
-        fitted
+        Ok(fitted)
     }
 }
 
@@ -396,14 +419,14 @@ struct Path {
 }
 
 impl Path {
-    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64) -> Self {
-        let reduction = BlockTridiagonal::new(sum);
+    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64, stop: &Stop) -> Result<Self> {
+        let reduction = BlockTridiagonal::new(sum, stop)?;
         reduction.rotate(gathered.as_mut());
-        Self {
+        Ok(Self {
             reduction,
             gathered,
             source,
-        }
+        })
     }
 }
 

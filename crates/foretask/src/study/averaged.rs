@@ -26,7 +26,7 @@ impl Target<'_, '_> {
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<Outcome> {
         let weights = fits.tournament.weights_among(qualifies);
-        let judged = self.calibrated(self.held_out(fits, qualifies), &fits.tournament.class);
+        let judged = self.calibrated(self.held_out(fits, qualifies)?, &fits.tournament.class);
         let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
         // Of groups it is said elsewhere.
         if fits.tournament.is_single() && fits.tournament.groups.members().is_none() {

@@ -59,6 +59,7 @@ impl Target<'_, '_> {
             .collect();
         let mut best: Option<(f64, Coupling)> = None;
         for (done, point) in points.iter().enumerate() {
+            self.settings().stop.check()?;
             progress(done as f64 / points.len() as f64);
             let Ok(coupling) = self.coupling_of(*point) else {
                 continue;

@@ -86,6 +86,7 @@ impl Study<'_> {
             })
             .collect();
         for (done, &named) in rules.iter().enumerate() {
+            target.settings().stop.check()?;
             progress(done as f64 / rules.len() as f64);
             let outcome = match (&self.done.fits, named.rule) {
                 (None, RuleName::OneVsOne) => {
@@ -178,7 +179,7 @@ impl Study<'_> {
         }
         if self.done.plan.is_averaged() && fits.views.len() > 1 {
             for view in fits.views.iter().map(|shared| shared.view) {
-                let held_out = target.held_out(fits, &|entry| entry.view == view);
+                let held_out = target.held_out(fits, &|entry| entry.view == view)?;
                 let judged = target.calibrated(held_out, &class);
                 compared.push(auto(&format!("{view} view"), vec![view], judged));
             }

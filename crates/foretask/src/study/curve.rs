@@ -23,6 +23,8 @@ const DOUBT: f64 = 1.2;
 const MOST: f64 = 1000.0;
 /// Added to rehearsed errors before their ratio is taken.
 const FLOOR: f64 = 0.005;
+/// Added to errors of none before their logarithm is taken.
+const NOTHING: f64 = 1e-12;
 /// How many times the labels rehearsals of a curve have, at most.
 const REHEARSED: usize = 4;
 /// The exponent of a few rehearsals is not known better than this.
@@ -148,13 +150,17 @@ impl Study<'_> {
         let log = ratio.ln();
         let factor = (-exponent.mean * log).exp();
         let reach = NORMAL_95 * DOUBT * exponent.deviation * log;
+        let error = (now * factor).min(1.0);
         let end = |end: f64, sign: f64| {
-            let start = ((end + 1e-12) / (now + 1e-12)).ln();
+            let start = ((end + NOTHING) / (now + NOTHING)).ln();
             let off = start.hypot(reach);
-            (now * factor * (sign * off).exp()).clamp(0.0, 1.0)
+            ((now + NOTHING) * factor * (sign * off).exp()).clamp(0.0, 1.0)
         };
         let [low, high] = interval;
-        ((now * factor).min(1.0), [end(low, -1.0), end(high, 1.0)])
+        (
+            error,
+            [end(low, -1.0).min(error), end(high, 1.0).max(error)],
+        )
     }
 
     /// The interval of a forecast once the labels are there.

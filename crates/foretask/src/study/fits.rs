@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use super::shared::Shared;
+use crate::error::Result;
 use crate::recipe::{Nested, Tournament};
+use crate::stop::Stop;
 use crate::views::{Skipped, View};
 
 /// The candidates of a target, and the data in the views they come from.
@@ -13,26 +15,29 @@ pub(super) struct Fits<'a> {
     pub(super) views: Vec<Arc<Shared<'a>>>,
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
-    /// What tells the target's samples apart.
-    pub(super) keys: Vec<f64>,
     nested: OnceLock<Option<Nested>>,
 }
 
 impl<'a> Fits<'a> {
-    pub(super) fn new(tournament: Tournament, keys: Vec<f64>) -> Self {
+    pub(super) fn new(tournament: Tournament) -> Self {
         Self {
             tournament,
             views: Vec::new(),
             skipped: Vec::new(),
-            keys,
             nested: OnceLock::new(),
         }
     }
 
     /// Everything without each fold; none where samples are too many, or too few in a class.
-    pub(super) fn nested(&self) -> Option<&Nested> {
-        let nested = || self.tournament.nested(&self.keys);
-        self.nested.get_or_init(nested).as_ref()
+    ///
+    /// # Errors
+    /// If it is to stop; nothing is kept then.
+    pub(super) fn nested(&self, stop: &Stop) -> Result<Option<&Nested>> {
+        if let Some(nested) = self.nested.get() {
+            return Ok(nested.as_ref());
+        }
+        let nested = self.tournament.nested(stop)?;
+        Ok(self.nested.get_or_init(|| nested).as_ref())
     }
 
     /// The linear view that most of the weight is in: relative statements and theories speak of it.

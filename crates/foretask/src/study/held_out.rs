@@ -67,7 +67,11 @@ pub(super) struct Whole<'w> {
 
 impl Target<'_, '_> {
     /// Class scores by the weighted candidates that qualify, made again without each fold.
-    pub(super) fn held_out(&self, fits: &Fits<'_>, qualifies: &dyn Fn(&Entry) -> bool) -> HeldOut {
+    pub(super) fn held_out(
+        &self,
+        fits: &Fits<'_>,
+        qualifies: &dyn Fn(&Entry) -> bool,
+    ) -> Result<HeldOut> {
         self.without_folds(
             fits,
             &|folds| fits.tournament.cross_fitted(folds, qualifies),
@@ -81,7 +85,7 @@ impl Target<'_, '_> {
         fits: &Fits<'_>,
         best: usize,
         choose: &dyn Fn(&Tournament) -> Option<usize>,
-    ) -> HeldOut {
+    ) -> Result<HeldOut> {
         self.without_folds(
             fits,
             &|_| fits.tournament.entries[best].candidate.scores.clone(),
@@ -95,10 +99,10 @@ impl Target<'_, '_> {
         fits: &Fits<'_>,
         plain: &dyn Fn(&Folds) -> Mat<f64>,
         of_split: &dyn Fn(&Split) -> Mat<f64>,
-    ) -> HeldOut {
-        let Some(nested) = self.nested(fits) else {
+    ) -> Result<HeldOut> {
+        let Some(nested) = self.nested(fits)? else {
             let folds = self.plain_folds(fits);
-            return HeldOut {
+            return Ok(HeldOut {
                 repeats: vec![Partition {
                     scores: self.with_shares(plain(&folds)),
                     folds: folds
@@ -108,7 +112,7 @@ impl Target<'_, '_> {
                 }],
                 half: None,
                 kept: 1.0,
-            };
+            });
         };
         let partition = |split: &Split| Partition {
             scores: self.with_shares(of_split(split)),
@@ -118,16 +122,19 @@ impl Target<'_, '_> {
                 .map(|part| part.held_out.clone())
                 .collect(),
         };
-        HeldOut {
+        Ok(HeldOut {
             repeats: nested.repeats.iter().map(partition).collect(),
             half: Some(partition(&nested.half)),
             kept: self.kept(&fits.tournament),
-        }
+        })
     }
 
     /// Everything without each fold, unless it is a rehearsal.
-    fn nested<'f>(&self, fits: &'f Fits<'_>) -> Option<&'f Nested> {
-        if self.plan.light { None } else { fits.nested() }
+    fn nested<'f>(&self, fits: &'f Fits<'_>) -> Result<Option<&'f Nested>> {
+        match self.plan.light {
+            true => Ok(None),
+            false => fits.nested(&self.settings().stop),
+        }
     }
 
     /// The share of samples that is left without a fold.
@@ -141,7 +148,14 @@ impl Target<'_, '_> {
         let class = &fits.tournament.class;
         let groups = &fits.tournament.groups;
         let folds = folds_of(class, self.classes(), groups).unwrap_or(FEWEST_FOLDS);
-        Folds::balanced(class, self.classes(), folds, groups, &fits.keys, 0)
+        Folds::balanced(
+            class,
+            self.classes(),
+            folds,
+            groups,
+            &fits.tournament.keys,
+            0,
+        )
     }
 
     /// What a rule by name is learnt from and tested on; `choose` tells its entry in a tournament.
@@ -153,7 +167,7 @@ impl Target<'_, '_> {
     ) -> Result<Lessons> {
         let tournament = &fits.tournament;
         let class = &tournament.class;
-        let Some(nested) = self.nested(fits) else {
+        let Some(nested) = self.nested(fits)? else {
             let everyone: Vec<usize> = (0..class.len()).collect();
             let folds = self.plain_folds(fits);
             let lessons = folds.into_iter().map(|fold| {
@@ -176,6 +190,7 @@ impl Target<'_, '_> {
         let of_split = |split: &Split| -> Result<Vec<Lesson>> {
             let mut lessons = Vec::with_capacity(split.parts.len());
             for part in &split.parts {
+                self.settings().stop.check()?;
                 let entry = part.tournament.entries.get(choose(&part.tournament));
                 let Some(entry) = entry else {
                     continue;

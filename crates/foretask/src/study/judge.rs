@@ -172,7 +172,11 @@ impl Target<'_, '_> {
                     both.for_each(|(&l, decision)| decisions[l] = decision);
                 }
             }
-            Judgement { scores, decisions }
+            Judgement {
+                scores,
+                decisions,
+                folds,
+            }
         };
         Judgements {
             class: class.to_vec(),
@@ -185,13 +189,21 @@ impl Target<'_, '_> {
     }
 }
 
-/// Class scores about their mean, in units of the mean margin, so that one temperature fits all folds.
+/// Class scores about their mean, in units of the mean margin, so that one temperature fits all folds. Those beyond
+/// the farthest are shortened together, so that their order stays.
 fn standardised(scores: &Mat<f64>, unit: f64) -> Mat<f64> {
     let m = scores.ncols();
     let middle = |l: usize| (0..m).map(|c| scores[(l, c)]).sum::<f64>() / m as f64;
-    Mat::from_fn(scores.nrows(), m, |l, c| {
-        ((scores[(l, c)] - middle(l)) / unit).clamp(-FARTHEST, FARTHEST)
-    })
+    let mut standard = Mat::from_fn(scores.nrows(), m, |l, c| {
+        (scores[(l, c)] - middle(l)) / unit
+    });
+    for row in standard.row_iter_mut() {
+        let most = row.norm_max();
+        if most > FARTHEST {
+            row.iter_mut().for_each(|x| *x *= FARTHEST / most);
+        }
+    }
+    standard
 }
 
 /// Score (two classes) or margin of the right class (more), by class.
@@ -204,7 +216,7 @@ pub(super) fn densities(scores: &Mat<f64>, class: &[usize]) -> Vec<Density> {
         .collect()
 }
 
-/// The mean of the right class's score less the mean of the others: the unit of a rule's scores.
+/// The mean of the right class's score less the mean of the others, whatever its sign: the unit of a rule's scores.
 pub(super) fn mean_margin(scores: &Mat<f64>, class: &[usize]) -> f64 {
     let m = scores.ncols() as f64;
     let total: f64 = class
@@ -216,7 +228,8 @@ pub(super) fn mean_margin(scores: &Mat<f64>, class: &[usize]) -> f64 {
         })
         .sum();
     let size = scores.norm_max();
-    (total / class.len() as f64).max(1e-9 * size).max(1e-300)
+    let margin = (total / class.len() as f64).abs();
+    margin.max(1e-9 * size).max(1e-300)
 }
 
 /// Scores in units.

@@ -20,6 +20,7 @@
 //! would do.
 
 mod averaged;
+mod batches;
 mod choose;
 pub(crate) mod compare;
 mod curve;
@@ -182,30 +183,30 @@ impl<'a> Study<'a> {
         settings: &Settings,
         progress: &dyn Fn(f64),
     ) -> Result<Vec<Self>> {
-        progress(0.0);
         let statistics = data.into();
+        let settings = Self::targets(&statistics, settings)?;
+        Self::each(statistics, &settings, progress)
+    }
+
+    /// The settings of every task with at least two classes as the target.
+    fn targets(statistics: &Statistics<'_>, settings: &Settings) -> Result<Vec<Settings>> {
         statistics.check()?;
         let tasks = statistics.cells().tasks();
-        let targets: Vec<usize> = (0..tasks.len())
-            .filter(|&task| tasks[task].classes.len() > 1)
+        let targets: Vec<Settings> = tasks
+            .iter()
+            .filter(|task| task.classes.len() > 1)
+            .map(|task| Settings {
+                target: Some(task.name.clone()),
+                ..settings.clone()
+            })
             .collect();
-        if let (true, Some(task)) = (targets.is_empty(), tasks.first()) {
-            return Err(Error::OneClass {
+        match tasks.first() {
+            Some(task) if targets.is_empty() => Err(Error::OneClass {
                 task: task.name.clone(),
                 class: task.classes.first().cloned().unwrap_or_default(),
-            });
+            }),
+            _ => Ok(targets),
         }
-        let plans = targets
-            .iter()
-            .map(|&target| {
-                let settings = Settings {
-                    target: Some(tasks[target].name.clone()),
-                    ..settings.clone()
-                };
-                Plan::new(settings, statistics.cells())
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Self::of_plans(&statistics, plans, progress)
     }
 
     fn of_plans(
@@ -216,7 +217,11 @@ impl<'a> Study<'a> {
         for plan in &plans {
             grouped::check(statistics, plan)?;
         }
-        let done = rehearse::run(statistics, plans, progress)?;
+        let stop = plans.first().map(|plan| plan.settings.stop.clone());
+        let stop = stop.unwrap_or_default();
+        let statistics = statistics.clone().stopped_by(&stop);
+        let done = rehearse::run(&statistics, plans, progress)?;
+        stop.check()?;
         Ok(done.into_iter().map(|done| Self { done }).collect())
     }
 

@@ -6,7 +6,7 @@ use faer::Mat;
 use super::fits::Fits;
 use super::held_out::{Lesson, Whole};
 use super::judge::{FARTHEST, densities};
-use super::learn::{moments_of, two};
+use super::learn::{half_distance, moments_of, two};
 use super::outcome::{Folded, Outcome, Surrogate, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
@@ -90,14 +90,21 @@ impl Target<'_, '_> {
                 let (rule, law) = self.learn_score(&lesson.moments(2));
                 for (row, &l) in lesson.held_out.iter().enumerate() {
                     let score = score_of(&rule, &lesson.tested, row);
-                    let standard = (score - law.threshold(shares)) / half_distance(&law);
+                    let standard =
+                        (score - law.origin(shares)) / half_distance(&law, &rule.label_scores);
                     let standard = standard.clamp(-FARTHEST, FARTHEST);
                     scores[(l, 0)] = 0.5 * standard;
                     scores[(l, 1)] = -0.5 * standard;
                     decisions[l] = usize::from(score <= rule.threshold);
                 }
             }
-            Judgement { scores, decisions }
+            Judgement {
+                scores,
+                decisions,
+                folds: (lessons.iter())
+                    .map(|lesson| lesson.held_out.clone())
+                    .collect(),
+            }
         };
         let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();
         let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
@@ -121,7 +128,7 @@ impl Target<'_, '_> {
             _ => 0.0,
         });
         let mut forecast = from_judgements(&judgements, stakes, densities(&own, &class));
-        let (unit, middle) = (half_distance(&law), law.threshold(shares));
+        let (unit, middle) = (half_distance(&law, &rule.label_scores), law.origin(shares));
         let slope = sharpness / unit;
         // The scores of rules that samples had no say in, in the units of this one.
         let scores = judgements.scores();
@@ -131,7 +138,11 @@ impl Target<'_, '_> {
         if let Some(threshold) = self.hold_rate(&unseen, &unseen, &class, &mut forecast) {
             rule.threshold = threshold;
         }
-        let prior = stakes.shift(0) - stakes.shift(1);
+        let mut prior = stakes.shift(0) - stakes.shift(1);
+        if law.threshold(shares).is_infinite() {
+            // The score says nothing: in its middle classes are as probable as they are common.
+            prior += (shares[0] / shares[1]).ln();
+        }
         Ok(Judged {
             decision: Decision::Threshold {
                 threshold: rule.threshold,
@@ -176,7 +187,7 @@ impl Target<'_, '_> {
             vec![1.0 - errors[0], errors[0]],
             vec![errors[1], 1.0 - errors[1]],
         ];
-        let densities = (0..2).map(|c| Density::Gaussian {
+        let densities = [0, 1].map(|c| Density::Gaussian {
             mean: law.mean[c],
             deviation: law.variance[c].sqrt().max(1e-300),
         });
@@ -189,6 +200,7 @@ impl Target<'_, '_> {
             provenance: self.population.provenance,
             worth: self.cells().samples(self.index()) as f64,
             log_loss: None,
+            auc: densities[0].exceeds(&densities[1]),
             cost: weighted(&self.stakes().weights(), &errors),
             confusion,
             reliability: Vec::new(),
@@ -196,7 +208,7 @@ impl Target<'_, '_> {
             class_errors: errors.to_vec(),
             priors: priors.clone(),
             samples: self.cells().samples(self.index()),
-            densities: densities.collect(),
+            densities: densities.to_vec(),
             rehearsal: Rehearsal::default(),
             notes,
         };
@@ -205,7 +217,7 @@ impl Target<'_, '_> {
             decision: Decision::Threshold {
                 threshold: rule.threshold,
                 slope: (law.mean[0] - law.mean[1]) / spread.max(1e-300),
-                centre: law.threshold(two(priors)),
+                centre: law.origin(two(priors)),
             },
             rule,
             forecast,
@@ -274,11 +286,6 @@ fn score_of(rule: &BinaryRule, responses: &Mat<f64>, row: usize) -> f64 {
     cells
         .map(|(cell, label)| responses[(row, cell)] * label)
         .sum()
-}
-
-/// In units where the class means are at ±1 one temperature fits all labels.
-fn half_distance(law: &ScoreLaw) -> f64 {
-    (0.5 * (law.mean[0] - law.mean[1]).abs()).max(1e-300)
 }
 
 fn column(labels: &[f64]) -> Mat<f64> {

@@ -77,7 +77,7 @@ impl<'a> Target<'_, 'a> {
         let folds = folds_of(&class, m, &groups).filter(|_| class.len() <= HAT_ROWS);
         let folds = folds.map(|folds| {
             let folds = folds.min(MOST_TRAININGS);
-            Folds::balanced(&class, m, folds, &groups, &fits.keys, 0)
+            Folds::balanced(&class, m, folds, &groups, &fits.tournament.keys, 0)
         });
         let parts: Vec<&Fold> = folds.iter().flatten().collect();
         let steps = (1 + parts.len()) as f64;
@@ -145,6 +145,7 @@ impl<'a> Target<'_, 'a> {
         let mut scores = RawScores::new(self.population.features, count);
         let mut own = Mat::zeros(class.len(), count);
         for (number, (a, b)) in pairs(m).enumerate() {
+            self.settings().stop.check()?;
             progress(number as f64 / count as f64);
             let Some(pair) = self.pair(a, b, coupling)? else {
                 continue;
@@ -159,6 +160,7 @@ impl<'a> Target<'_, 'a> {
             }
             scores.set(number, fitted.trained.folded(&rule, &pair));
         }
+        self.settings().stop.check()?;
         Ok(Voters { scores, own })
     }
 
@@ -243,6 +245,7 @@ impl<'a> Target<'_, 'a> {
     pub(super) fn train_pairs(&self, rules: &[PairRule]) -> Result<(Mat<f64>, Vec<f64>)> {
         let mut raw_scores = RawScores::new(self.population.features, rules.len());
         for (number, rule) in rules.iter().enumerate() {
+            self.settings().stop.check()?;
             let Some(pair) = self.pair(rule.classes.0, rule.classes.1, &rule.coupling)? else {
                 continue;
             };
@@ -251,6 +254,7 @@ impl<'a> Target<'_, 'a> {
             let trained = TrainedPair::of(&system, pair.target);
             raw_scores.set(number, trained.folded(&rule.score, &pair));
         }
+        self.settings().stop.check()?;
         Ok((raw_scores.weights, raw_scores.intercept))
     }
 

@@ -127,7 +127,6 @@ impl Target<'_, '_> {
         let first = cells.of_task(source).start;
         let own = cells.of_task(self.index());
         let keys = keys(rows, &self.shared.raw.pooled_variances());
-        let mut random = ChaCha8Rng::seed_from_u64(0);
         let mut study = Understudy {
             source,
             kept: Vec::new(),
@@ -144,7 +143,8 @@ impl Target<'_, '_> {
                 .filter(|&l| class[l] == there - first)
                 .collect();
             samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
-            samples.shuffle(&mut random);
+            // The same draw for every class, so that their order does not matter.
+            samples.shuffle(&mut ChaCha8Rng::seed_from_u64(0));
             let labels = (times * cells.count(cell)).min(samples.len() / 2);
             if labels == 0 {
                 return None;

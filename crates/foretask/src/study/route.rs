@@ -50,7 +50,7 @@ impl Target<'_, '_> {
         weights[best] = 1.0;
         let labels = self.settings().labels;
         let chosen = |tournament: &Tournament| self.best_for_labels(labels, tournament).ok();
-        let held_out = self.held_out_by(fits, best, &chosen);
+        let held_out = self.held_out_by(fits, best, &chosen)?;
         let (_, forecast, judgements) = self.verdict(held_out, &tournament.class, 1.0);
         let coupling = self.coupling_at(tournament, best)?;
         let judged = (forecast, judgements);

@@ -151,7 +151,7 @@ impl<'a> Lenses<'_, 'a> {
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
                 let groups = self.raw.groups_of(target);
-                Fits::new(Tournament::new(cells, target, groups), keys)
+                Fits::new(Tournament::new(cells, target, groups, keys))
             })
             .collect();
         let plan = plans[0];
@@ -175,6 +175,7 @@ impl<'a> Lenses<'_, 'a> {
                 let done = |share: f64| {
                     progress((number as f64 + (part as f64 + share) / parts) / steps);
                 };
+                plan.settings.stop.check()?;
                 match self.through(view, scaling, own[0].0) {
                     Ok(shared) => {
                         let targets: Vec<usize> = own.iter().map(|(target, _)| *target).collect();
@@ -232,6 +233,7 @@ fn carry_out<'a>(
     };
     let mut parts = Vec::with_capacity(plans.len());
     for (before, plan) in plans.iter().enumerate() {
+        plan.settings.stop.check()?;
         let own = targets.iter().position(|&target| target == plan.target);
         let fits = own.and_then(|own| fits.get(own)).cloned();
         let main = match (&fits, plan.is_averaged()) {

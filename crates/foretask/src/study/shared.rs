@@ -133,7 +133,7 @@ impl<'a> Shared<'a> {
         plan: &Plan,
         progress: &dyn Fn(f64),
     ) -> Result<()> {
-        let space = self.space()?;
+        let (space, stop) = (self.space()?, &plan.settings.stop);
         let Some(coupling) = &plan.coupling else {
             let tasks = self.cells().tasks().len();
             let grid = if plan.light {
@@ -141,12 +141,21 @@ impl<'a> Shared<'a> {
             } else {
                 grid(tasks)
             };
-            return Tournament::enter_grid(tournaments, self.view, space, targets, &grid, progress);
+            return Tournament::enter_grid(
+                tournaments,
+                self.view,
+                space,
+                targets,
+                &grid,
+                stop,
+                progress,
+            );
         };
         let system = self.system(coupling)?;
         for (tournament, &target) in tournaments.iter_mut().zip(targets) {
+            stop.check()?;
             let fitted = self.fit(&system, coupling, target)?;
-            tournament.enter_one(self.view, space, fitted, coupling);
+            tournament.enter_one(self.view, space, fitted, coupling, stop)?;
         }
         Ok(())
     }

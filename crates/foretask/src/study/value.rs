@@ -4,7 +4,7 @@
 use super::Study;
 use super::outcome::Outcome;
 use super::target::Target;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
 use crate::rules::false_alarm::threshold_of;
 use crate::settings::Settings;
@@ -26,15 +26,15 @@ impl Study<'_> {
         }
         let mut values = Vec::with_capacity(left_out.len());
         for (done, sources) in left_out.iter().enumerate() {
-            progress(done as f64 / left_out.len() as f64);
-            values.push(self.value_of(sources)?);
+            let tell = |share: f64| progress((done as f64 + share) / left_out.len() as f64);
+            values.push(self.value_of(sources, &tell)?);
         }
         progress(1.0);
         Ok(values)
     }
 
     /// The worth of some sources together.
-    fn value_of(&self, sources: &[usize]) -> Result<SourceValue> {
+    fn value_of(&self, sources: &[usize], progress: &dyn Fn(f64)) -> Result<SourceValue> {
         let tasks = self.cells().tasks();
         let mut statistics = self.done.shared.raw.clone();
         let mut coupling = self.done.plan.settings.coupling.clone();
@@ -50,7 +50,11 @@ impl Study<'_> {
             rehearse: false,
             ..self.done.plan.settings.clone()
         };
-        let study = Study::new(statistics, &settings)?;
+        let mut studies = Study::each(statistics, std::slice::from_ref(&settings), progress)?;
+        let study = match studies.pop() {
+            Some(study) => study,
+            None => return Err(Error::NoTarget { known: Vec::new() }),
+        };
         let losses = |target: Target<'_, '_>, outcome: &Outcome| {
             let judgements = outcome.judgements.as_ref();
             judgements.map(|judgements| target.losses(judgements))

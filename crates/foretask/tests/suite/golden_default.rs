@@ -1,11 +1,11 @@
 //! The default against golden values of an implementation in numpy that shares no code with it: explicit hat
 //! matrices, dense solves, one class block after the other (`docs/4-when-to-trust-a-forecast.md#families`).
 
-use foretask::{Rows, Settings, Study, Tasks, Word};
+use foretask::{Rows, Settings, Statistics, Study, Tasks, Word};
 use serde_json::Value;
 
 use super::common::golden::{array, load, numbers};
-use crate::recipe::Folds;
+use crate::recipe::{Folds, keys};
 
 /// Both sides solve with couplings up to 100; the reference has no guard against cancellation.
 const GOLDEN: f64 = 1e-7;
@@ -49,6 +49,16 @@ impl Case {
         format!("task {}", array(&self.golden["tasks"]).len() - 1)
     }
 
+    /// What tells the target's samples apart.
+    fn keys(&self) -> Vec<f64> {
+        let rows = Rows::row_major(&self.values, self.features).unwrap();
+        let tasks = Tasks::new(rows, &self.task, &self.class).unwrap();
+        let statistics = Statistics::of(&tasks);
+        let target = tasks.cells().tasks().len() - 1;
+        let rows = statistics.rows_of(target).unwrap();
+        keys(rows, &statistics.pooled_variances())
+    }
+
     /// The classes of the target's samples.
     fn own_class(&self) -> Vec<usize> {
         let target = array(&self.golden["tasks"]).last().unwrap();
@@ -64,10 +74,8 @@ fn label_folds_are_those_the_golden_values_were_made_with() {
         let class = case.own_class();
         let m = class.iter().max().unwrap() + 1;
         let mut dealt = vec![0; class.len()];
-        for (number, fold) in (&Folds::new(&class, m, &crate::data::Groups::default(), 0))
-            .into_iter()
-            .enumerate()
-        {
+        let folds = Folds::of_labels(&class, m, &crate::data::Groups::default(), &case.keys());
+        for (number, fold) in folds.into_iter().enumerate() {
             fold.held_out.iter().for_each(|&l| dealt[l] = number);
         }
         let stored: Vec<usize> = numbers(&case.golden["folds"])

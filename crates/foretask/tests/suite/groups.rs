@@ -16,6 +16,7 @@ use super::common::generate::cases;
 use crate::data::Groups;
 use crate::recipe::Folds;
 use crate::solve::{Grid, Reduced, System};
+use crate::stop::Stop;
 
 /// Refits solve other systems with the same condition.
 const EXACT: f64 = 1e-10;
@@ -113,7 +114,7 @@ proptest! {
         let groups = rest.groups_of(TARGET);
         let mut checked = 0;
         reduced
-            .grid(&few_couplings(), &[TARGET], &mut |fitted, _| {
+            .grid(&few_couplings(), &[TARGET], &Stop::default(), &mut |fitted, _| {
                 for fitted in &fitted[0] {
                     let coupling = fitted.point.coupling(3, TARGET).unwrap();
                     let (_, centred) = refitted(&statistics, &coupling);
@@ -123,6 +124,7 @@ proptest! {
                     assert!(largest(&left.others, &plain) < EXACT);
                     checked += 1;
                 }
+                Ok(())
             })
             .unwrap();
         prop_assert!(checked > 0);
@@ -207,17 +209,24 @@ fn many_samples_are_left_out_by_groups_too() {
         let reduced = Reduced::new(statistics.clone(), Scaling::None).unwrap();
         let mut checked = 0;
         reduced
-            .grid(&few_couplings(), &[TARGET], &mut |fitted, _| {
-                for fitted in &fitted[0] {
-                    assert!(fitted.hat.is_none());
-                    let coupling = fitted.point.coupling(3, TARGET).unwrap();
-                    let system = System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
-                    let direct = system.leave_one_out(&tasks, TARGET);
-                    let direct = direct.stratified(statistics.cells());
-                    assert!(largest(&fitted.responses, &direct.responses) < EXACT);
-                    checked += 1;
-                }
-            })
+            .grid(
+                &few_couplings(),
+                &[TARGET],
+                &Stop::default(),
+                &mut |fitted, _| {
+                    for fitted in &fitted[0] {
+                        assert!(fitted.hat.is_none());
+                        let coupling = fitted.point.coupling(3, TARGET).unwrap();
+                        let system =
+                            System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
+                        let direct = system.leave_one_out(&tasks, TARGET);
+                        let direct = direct.stratified(statistics.cells());
+                        assert!(largest(&fitted.responses, &direct.responses) < EXACT);
+                        checked += 1;
+                    }
+                    Ok(())
+                },
+            )
             .unwrap();
         assert!(checked > 0);
     }

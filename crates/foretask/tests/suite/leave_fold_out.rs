@@ -1,7 +1,7 @@
 //! Leaving out a fold in closed form against training without it.
 
 use faer::Mat;
-use foretask::{Coupling, Scaling, Statistics, Tasks};
+use foretask::{Coupling, Scaling, Statistics, Stop, Tasks};
 use proptest::prelude::*;
 
 use super::common::drawn::{Data, along};
@@ -91,7 +91,7 @@ proptest! {
         let folds = Folds::balanced(&class, classes, 3, &Groups::default(), &keys, seed);
         let mut checked = 0;
         reduced
-            .grid(&grid, &[target], &mut |fitted, _| {
+            .grid(&grid, &[target], &Stop::default(), &mut |fitted, _| {
                 for fitted in &fitted[0] {
                     let coupling = fitted.point.coupling(3, target).unwrap();
                     for fold in &folds {
@@ -104,6 +104,7 @@ proptest! {
                         checked += 1;
                     }
                 }
+                Ok(())
             }, )
             .unwrap();
         prop_assert!(checked > 0);

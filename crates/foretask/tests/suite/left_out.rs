@@ -83,6 +83,7 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
             })
             .collect(),
         scores,
+        folds: Vec::new(),
     };
     Judgements {
         repeats: scores.into_iter().map(judged).collect(),

@@ -1,10 +1,12 @@
 //! Statements that people act on: rehearsals, what sources are worth, how many labels are needed.
 
+use crate::words::Word;
 use foretask::{
-    FalseAlarm, Labels, Paired, Rehearsal, Settings, SourceValue, Study, Tail, Unrehearsed, Verdict,
+    Evidence, FalseAlarm, Labels, Paired, Rehearsal, Settings, SourceValue, Study, Tail,
+    Unrehearsed, Verdict,
 };
 
-use super::common::drawn::{Data, along, settings};
+use super::common::drawn::{Data, Mean, along, settings};
 
 /// Forecasts are sums of a few hundred numbers below one; rows in another order add up in another order.
 const ROUNDING: f64 = 1e-9;
@@ -217,4 +219,72 @@ fn a_budget_goes_to_the_classes_that_have_least() {
     assert!(budget.error < study.forecast().error);
     let none = study.budget(0).unwrap().unwrap();
     assert!((none.error - study.forecast().error).abs() < ROUNDING);
+}
+
+fn holds([low, high]: [f64; 2], number: f64) -> bool {
+    low <= number && number <= high
+}
+
+#[test]
+fn every_interval_holds_its_number() {
+    let alarm = Some(FalseAlarm {
+        null: "c0".into(),
+        rate: 0.1,
+        tail: Tail::Auto,
+    });
+    // Noise, signal, and classes so far apart that nothing is mistaken.
+    for (seed, size) in [(0, 0.0), (1, 1.5), (2, 40.0)] {
+        let mean = along(size);
+        for few in [[1, 1], [3, 3], [12, 5]] {
+            let tasks: [(&str, &[usize], &Mean); 3] = [
+                ("a", &[30, 30], &mean),
+                ("b", &[30, 30], &mean),
+                ("target", &few, &mean),
+            ];
+            let data = Data::new(8, &tasks, seed);
+            let tasks = data.tasks();
+            let mut every: Vec<Settings> = Labels::ALL
+                .iter()
+                .map(|named| settings(named.value))
+                .collect();
+            every.push(Settings {
+                rehearse: false,
+                ..settings(Labels::Auto)
+            });
+            every.push(Settings {
+                evidence: Evidence::Isotropic,
+                ..settings(Labels::Auto)
+            });
+            let alarmed = every.iter().cloned().map(|settings| Settings {
+                false_alarm: alarm.clone(),
+                ..settings
+            });
+            let alarmed: Vec<Settings> = alarmed.collect();
+            every.extend(alarmed);
+            for settings in every {
+                let study = Study::new(&tasks, &settings).unwrap();
+                let forecast = study.forecast();
+                let what = format!("{size}, {few:?}: {settings:?}, {forecast:?}");
+                assert!(holds(forecast.interval, forecast.error), "{what}");
+                assert!(holds(forecast.in_test(50), forecast.error), "{what}");
+                if let Some(alarm) = &forecast.alarm {
+                    assert!(holds(alarm.detection_interval, alarm.detection), "{what}");
+                    assert!(
+                        holds(alarm.false_alarm_interval, alarm.false_alarm),
+                        "{what}"
+                    );
+                }
+                for point in study.learning_curve(&[0, 10]).unwrap() {
+                    assert!(holds(point.interval, point.error), "{point:?}, {what}");
+                    assert!(
+                        holds(point.foretold_interval, point.error),
+                        "{point:?}, {what}"
+                    );
+                }
+                if let Some(budget) = study.budget(7).unwrap() {
+                    assert!(holds(budget.interval, budget.error), "{budget:?}, {what}");
+                }
+            }
+        }
+    }
 }

@@ -44,7 +44,7 @@ pub fn text(summary: &Summary, measured: &Measured) -> String {
     format!(
         "The alarm: {} of '{}' may raise an alarm\n\n{}\n{}",
         words::percent(expected.requested),
-        null_class(summary, expected),
+        words::printable(null_class(summary, expected)),
         table.text(),
         words::wrapped(&verdict(expected.requested, &rates))
     )

@@ -132,7 +132,8 @@ fn heading(summary: &Summary, measured: &Measured, left_out: usize) -> String {
         ),
     };
     let samples = words::count(measured.samples, "test sample");
-    format!("{samples} of '{}'{others}\n", summary.target)
+    let target = words::printable(summary.target);
+    format!("{samples} of '{target}'{others}\n")
 }
 
 fn comparison(summary: &Summary, measured: &Measured) -> String {

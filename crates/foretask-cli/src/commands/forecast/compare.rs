@@ -12,9 +12,6 @@ use crate::show::table::{Align, Table};
 use crate::show::words;
 use crate::summary::Summary;
 
-/// With more features the theories take more than a second, and are asked for by `--compare` only.
-const QUICK_FEATURES: usize = 300;
-
 /// In tables, what the rest is compared with.
 const THIS: &str = "this forecast";
 
@@ -25,23 +22,20 @@ pub struct Comparison {
     theories: Vec<Foretold>,
 }
 
-/// Compares: rules only if asked for, theories also where that is quick. `None` if there is nothing
-/// to say.
-pub fn run(study: &Study, features: usize, asked: bool) -> Result<Option<Comparison>, Failure> {
-    if !asked && features > QUICK_FEATURES {
-        return Ok(None);
-    }
-    let rules = match asked {
+/// Asks the theories and, if asked for, every rule.
+pub fn run(study: &Study, rules: bool) -> Result<Comparison, Failure> {
+    let rules = match rules {
         true => {
             let progress = Progress::new("comparing rules");
             Some(study.compare(&|share| progress.tell(share))?)
         }
         false => None,
     };
-    Ok(Some(Comparison {
+    let _progress = Progress::of_unknown_length("asking the theories");
+    Ok(Comparison {
         rules,
         theories: study.theories()?,
-    }))
+    })
 }
 
 /// The coupling that rules by name, the last ones, are compared at.

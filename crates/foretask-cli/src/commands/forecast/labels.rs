@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments;
 use crate::failure::Failure;
 use crate::json;
+use crate::progress::Progress;
 use crate::show::table::{Align, Table};
 use crate::show::words;
 use crate::summary::Summary;
@@ -29,6 +30,7 @@ pub struct Labels {
 impl Labels {
     /// Asks the study.
     pub fn new(study: &Study, arguments: &arguments::Forecast) -> Result<Self, Failure> {
+        let _progress = Progress::of_unknown_length("measuring what labels bring");
         let curve = match arguments.no_details {
             true => None,
             false => Some(study.learning_curve(&arguments.added)?),

@@ -5,7 +5,8 @@ mod labels;
 mod sources;
 
 use foretask::{Density, Settings, SourceValue, Study};
-use serde_json::json;
+use foretask_words::{Facts, Verdict};
+use serde_json::{Map, json};
 
 use crate::arguments;
 use crate::commands::load;
@@ -26,18 +27,33 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     let tasks = load::tasks(&table)?;
     let study = load::study(&tasks, &settings)?;
     let labels = labels::Labels::new(&study, arguments)?;
+    let mut facts = Facts::of(&study);
+    if !arguments.no_details {
+        facts = facts.with_labels(&study)?;
+    }
     let sources = match arguments.no_details {
         true => None,
         false => Some(source_values(&study, &settings)?),
     };
-    let comparison = match arguments.compare || !arguments.no_details {
-        true => compare::run(&study, tasks.features(), arguments.compare)?,
+    let theories = match arguments.report.json && !arguments.no_details {
+        // Machines have always had them where that is quick.
+        true => tasks.features() <= QUICK_FEATURES,
+        false => false,
+    };
+    let comparison = match arguments.compare || arguments.details || theories {
+        true => Some(compare::run(&study, arguments.compare)?),
         false => None,
     };
+    facts = match &sources {
+        Some(sources) => facts.with_sources(sources),
+        None => facts.with_ask("Without --no-details it says"),
+    };
+    let verdict = Verdict::of(&facts);
     let summary = Summary::of_study(&study, tasks.features());
     let relatedness = study.relatedness();
     let text = if arguments.report.json {
-        let mut report = summary.report();
+        let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);
+        report.extend(summary.report());
         report.insert("relatedness".into(), json::relatedness(&relatedness));
         report.insert("roc".into(), json!(study.forecast().roc(CURVE_POINTS)));
         let densities: Vec<_> = study.forecast().densities.iter().map(curve_of).collect();
@@ -55,12 +71,15 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         json::text(report)?
     } else {
         let mut sections = vec![
+            verdict.to_string(),
             show::tasks(&summary, Some(&relatedness)),
             show::forecast_line(&summary) + "\n" + &show::class_errors(&summary),
             show::rehearsal::sentence(&summary),
         ];
         sections.extend(show::expected::sections(&summary));
-        sections.push(show::rule(&summary));
+        if arguments.details {
+            sections.push(show::rule(&summary));
+        }
         if let Some(comparison) = &comparison {
             sections.extend(comparison.sections(&summary));
         }
@@ -69,12 +88,21 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         }
         sections.extend(labels.sections(&summary));
         sections.push(show::notes(&summary));
+        if !arguments.details {
+            sections.push(MORE.to_owned());
+        }
         sections.retain(|section| !section.is_empty());
         sections.join("\n")
     };
     output::text(arguments.report.output.as_deref(), &text)?;
     Ok(Answer::Yes)
 }
+
+/// Where the rest is.
+const MORE: &str = "How it decides, and what theories say: --details. Other rules: --compare.\n";
+
+/// With more features the theories take more than a second, and are there only if asked for.
+const QUICK_FEATURES: usize = 300;
 
 /// Points of a curve in a report, less one.
 const CURVE_POINTS: usize = 50;
@@ -88,11 +116,15 @@ fn curve_of(density: &Density) -> Vec<[f64; 2]> {
         .collect()
 }
 
+/// What to do if the sources take long.
+const FASTER: &str =
+    "hint: --no-details is faster; it leaves out what sources and more labels are worth";
+
 /// What each source is worth: one more study each. Nothing where no source is used.
 fn source_values(study: &Study, settings: &Settings) -> Result<Vec<SourceValue>, Failure> {
     if study.cells().tasks().len() < 2 || settings.labels == foretask::Labels::Alone {
         return Ok(Vec::new());
     }
-    let progress = Progress::new("leaving out each source");
+    let progress = Progress::with_hint("leaving out each source", Some(FASTER));
     Ok(study.source_values(&|share| progress.tell(share))?)
 }

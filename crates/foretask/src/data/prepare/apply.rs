@@ -2,8 +2,8 @@
 
 use super::column::{Column, Frame};
 use super::learn::flag;
-use super::{Encoded, Encoding, Preparation};
-use crate::data::Rows;
+use super::plan::{Encoded, Encoding, Preparation};
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
 
 /// Features, stored one after the other.

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rayon::prelude::*;
 
 use super::column::{Column, Frame};
-use super::{Encoding, Preparation};
+use super::plan::{Encoding, Preparation};
 
 /// The share of all variance from which on one column drowns the others.
 pub const DROWNS: f64 = 0.99;
@@ -75,8 +75,8 @@ impl std::fmt::Display for Warning {
             ),
             Self::Drowns { column, share } => write!(
                 out,
-                "'{column}' has {:.1} % of the variance of all features: the default looks at them in their own units \
-                 as well, a rule by name does not",
+                "'{column}' has {:.1} % of the variance of all features: the default also looks at them in units of \
+                 their spread, a rule or labels by name do not",
                 100.0 * share
             ),
             Self::OneClass { task, class } => write!(

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::WhyLeftOut;
 use super::naming::number_name;
 use crate::error::{Error, Result};
 
@@ -12,6 +11,41 @@ const NO_TEXT: u32 = u32::MAX;
 /// Different texts that a column may have before it is free text: far above what becomes features, so that what is
 /// left out can be told apart, and little to remember.
 pub const MOST_TEXTS: usize = 1000;
+
+/// Why a column becomes no feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyLeftOut {
+    /// One value in all rows.
+    Constant,
+    /// No value in any row.
+    Empty,
+    /// It numbers the rows.
+    RowNumber,
+    /// A different one in every row.
+    Identifier,
+    /// Dates or times.
+    Dates,
+    /// Neither numbers nor texts.
+    Nested,
+    /// More texts than may become features; how many there are, if they were counted.
+    ManyLevels(Option<usize>),
+}
+
+impl std::fmt::Display for WhyLeftOut {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Constant => out.write_str("one value in all rows"),
+            Self::Empty => out.write_str("no value in any row"),
+            Self::RowNumber => out.write_str("numbers the rows"),
+            Self::Identifier => out.write_str("different in every row, as an identifier"),
+            Self::Dates => out.write_str("dates"),
+            Self::Nested => out.write_str("neither numbers nor texts"),
+            Self::ManyLevels(Some(levels)) => write!(out, "{levels} different texts"),
+            Self::ManyLevels(None) => write!(out, "more than {MOST_TEXTS} different texts"),
+        }
+    }
+}
 
 /// One column of a table.
 #[derive(Clone, Debug)]

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::column::WhyLeftOut;
 use super::column::{Column, Frame, Texts};
-use super::{Encoded, Encoding, LeftOutColumn, Preparation, WhyLeftOut};
+use super::plan::{Encoded, Encoding, LeftOutColumn, Preparation};
 use crate::error::{Error, Result};
 
 /// Different texts of a column that become features, at most, unless the user says otherwise.
@@ -15,8 +16,8 @@ pub const MANY_MISSING: f64 = 0.01;
 /// Rows from which on numbers that are all different and without a gap between them number the rows.
 const ROWS_TO_COUNT: usize = 10;
 
-/// Texts that mean no and yes.
-const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
+/// Texts that mean no and yes, in letters of any case.
+pub const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
 /// What the user wants of the columns.
 #[derive(Clone, Debug)]

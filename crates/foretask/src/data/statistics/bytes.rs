@@ -8,6 +8,7 @@ use faer::Mat;
 use super::{Bounds, Kept, RowBlock, Second, Statistics};
 use crate::data::cells::{Cells, Task};
 use crate::error::{Error, Result};
+use crate::stop::Stop;
 use crate::tensors::{self, Table, Tables};
 
 /// The metadata entry.
@@ -171,5 +172,6 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         second,
         kept,
         groups: None,
+        stop: Stop::default(),
     })
 }

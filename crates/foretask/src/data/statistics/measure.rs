@@ -13,14 +13,21 @@ use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 impl<'a> Statistics<'a> {
     /// The statistics of data in memory; the rows are borrowed, not copied.
     pub fn of(tasks: &Tasks<'a>) -> Self {
         Self {
             groups: tasks.groups().map(<[Groups]>::to_vec),
-            ..measure(tasks.rows(), tasks.cells(), tasks.order())
+            ..measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
         }
+    }
+
+    /// With the switch of a study, which looks at it before it believes any scatter made meanwhile.
+    pub(crate) fn stopped_by(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
     }
 
     /// The samples of the cells `left` only, whose tasks and classes are `cells`
@@ -115,6 +122,7 @@ impl<'a> Statistics<'a> {
                 groups[task] = groups[task].among(samples);
                 groups
             }),
+            stop: self.stop.clone(),
         })
     }
 
@@ -143,7 +151,9 @@ impl<'a> Statistics<'a> {
         let mut scatter = Mat::zeros(p, p);
         let shift = |sample: usize| means[class[sample]].as_slice();
         rows.for_panels_each(shift, 1.0, |_, panel| {
-            dense::add_outer(scatter.as_mut(), panel, 1.0);
+            if self.stop.check().is_ok() {
+                dense::add_outer(scatter.as_mut(), panel, 1.0);
+            }
         });
         let mean = self.task_mean(task);
         let between = Mat::from_fn(p, means.len(), |feature, class| {
@@ -155,8 +165,13 @@ impl<'a> Statistics<'a> {
     }
 
     /// The statistics of the rows of each task, in the order of its cells.
-    pub(super) fn of_blocks(cells: &Cells, features: usize, blocks: Vec<RowBlock<'a>>) -> Self {
-        let mut statistics = first_order(cells, features, &blocks);
+    pub(super) fn of_blocks(
+        cells: &Cells,
+        features: usize,
+        blocks: Vec<RowBlock<'a>>,
+        stop: &Stop,
+    ) -> Self {
+        let mut statistics = first_order(cells, features, &blocks).stopped_by(stop);
         for (task, rows) in blocks.into_iter().enumerate() {
             let second = statistics.second_of(task, rows);
             statistics.second.push(second);
@@ -168,6 +183,18 @@ impl<'a> Statistics<'a> {
 impl<'a> From<&Tasks<'a>> for Statistics<'a> {
     fn from(tasks: &Tasks<'a>) -> Self {
         Self::of(tasks)
+    }
+}
+
+/// As [`Statistics::of`], unless the switch is thrown meanwhile.
+impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
+    type Error = Error;
+
+    fn try_from((tasks, stop): (&Tasks<'a>, &Stop)) -> Result<Self> {
+        let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
+        stop.check()?;
+        // What is done with them later is not to be stopped by the same switch unawares.
+        Ok(statistics.stopped_by(&Stop::default()))
     }
 }
 
@@ -202,6 +229,7 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
         second: Vec::new(),
         kept: Kept::default(),
         groups: None,
+        stop: Stop::default(),
     }
 }
 
@@ -284,9 +312,14 @@ fn in_panels<T: Send>(
         .collect()
 }
 
-pub(super) fn measure<'i>(rows: Rows<'i>, cells: &Cells, order: &[usize]) -> Statistics<'i> {
+pub(super) fn measure<'i>(
+    rows: Rows<'i>,
+    cells: &Cells,
+    order: &[usize],
+    stop: &Stop,
+) -> Statistics<'i> {
     let start = |task: usize| (0..task).map(|i| cells.samples(i)).sum::<usize>();
     let rows_of = |task: usize| &order[start(task)..start(task) + cells.samples(task)];
     let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, rows_of(task)));
-    Statistics::of_blocks(cells, rows.features(), blocks.collect())
+    Statistics::of_blocks(cells, rows.features(), blocks.collect(), stop)
 }

@@ -14,6 +14,7 @@ use crate::data::rows::Rows;
 use crate::data::tasks::group;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 impl Statistics<'static> {
     /// Adds rows with their task and class names.
@@ -28,7 +29,7 @@ impl Statistics<'static> {
         class: &[U],
     ) -> Result<()> {
         let (cells, order) = group(rows, task, class, 0..rows.len())?;
-        self.merge(measure(rows, &cells, &order))
+        self.merge(measure(rows, &cells, &order, &Stop::default()))
     }
 
     /// Adds the statistics of other rows, which come after those that are there.
@@ -152,6 +153,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         second,
         kept: a.kept,
         groups: None,
+        stop: a.stop,
     }
 }
 

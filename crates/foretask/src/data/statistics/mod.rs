@@ -40,6 +40,7 @@ use crate::data::groups::Groups;
 use crate::data::tasks::check_rows;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 pub(crate) use rows::RowBlock;
 
@@ -72,6 +73,8 @@ pub struct Statistics<'a> {
     kept: Kept,
     /// Which samples of each task belong together, if it was said.
     groups: Option<Vec<Groups>>,
+    /// Scatters of a study that is to stop are not finished.
+    stop: Stop,
 }
 
 /// Whose rows are kept whatever their number.
@@ -154,6 +157,7 @@ impl Statistics<'static> {
             second: Vec::new(),
             kept: Kept::default(),
             groups: None,
+            stop: Stop::default(),
         }
     }
 }
@@ -299,6 +303,7 @@ impl<'a> Statistics<'a> {
             second: Vec::new(),
             kept: self.kept.clone(),
             groups: None,
+            stop: self.stop.clone(),
         }
     }
 }

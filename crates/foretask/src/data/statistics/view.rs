@@ -81,7 +81,7 @@ impl<'a> Statistics<'a> {
     pub(crate) fn with_rows(&self, features: usize, rows: Vec<RowBlock<'a>>) -> Self {
         Self {
             groups: self.groups.clone(),
-            ..Self::of_blocks(&self.cells, features, rows)
+            ..Self::of_blocks(&self.cells, features, rows, &self.stop)
         }
     }
 }

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// The mean of a class at a feature.
 pub type Mean = dyn Fn(usize, usize) -> f64;
 
+#[derive(Clone)]
 pub struct Data {
     pub values: Vec<f64>,
     pub features: usize,
