@@ -29,7 +29,7 @@ Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
 Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
 Verdict = Literal["helps", "harms", "cannot be told"]
-Unrehearsed = Literal["few-sources", "many-labels", "by-name", "switched-off"]
+Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
 
 
 #: Ways to look at the features.

@@ -230,6 +230,7 @@ default="auto"
         task: Any = None,
         sample_weight: Any = None,
         sample_domain: Any = None,
+        groups: Any = None,
     ) -> MultiTaskClassifier:
         """Train on all tasks, and foretell.
 
@@ -248,13 +249,16 @@ default="auto"
         sample_domain : array-like of shape (n_samples,), default=None
             Instead of ``task``, domains as skada numbers them: d for a source, -d for a target. Rows of
             a target with hidden labels (-1) are left out; those with labels may be numbered d as well.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one patient, writer or recording, which are left out together in all that is chosen and
+            foretold.
 
         Returns
         -------
         self : MultiTaskClassifier
             The fitted classifier.
         """
-        problem = self._problem(X, y, task, sample_weight, sample_domain)
+        problem = self._problem(X, y, task, sample_weight, sample_domain, groups)
         with telling(self.verbose, "training") as tell:
             models, relatedness = _foretask.fit(problem.samples, problem.choices, tell)
         return self._keep(problem.tasks, problem.classes, models, relatedness)
@@ -300,6 +304,7 @@ default="auto"
         task: Any,
         sample_weight: Any = None,
         sample_domain: Any = None,
+        groups: Any = None,
     ) -> Problem:
         """Check the data and the parameters."""
         column = self._column_of(X, task, sample_domain)
@@ -312,7 +317,7 @@ default="auto"
         check_classification_targets(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        rows = LabelledRows(X, y, task, sample_weight)
+        rows = LabelledRows(X, y, task, sample_weight, groups)
         target = self.target
         if sample_domain is not None:
             rows, domain_target = rows.of_domains(sample_domain)

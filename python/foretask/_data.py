@@ -71,6 +71,7 @@ class Samples:
     class_codes: NDArray[np.int64]
     class_names: list[str]
     times: NDArray[np.int64] | None = None
+    groups: list[str] | None = None
 
 
 def name_of(label: Any) -> str:

@@ -24,6 +24,7 @@ def forecast(
     *,
     target: Task,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> Forecast: ...
@@ -35,6 +36,7 @@ def forecast(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: None = None,
     **settings: Unpack[Settings],
 ) -> Forecast: ...
@@ -46,6 +48,7 @@ def forecast(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> Forecast | dict[Any, Forecast]: ...
@@ -56,6 +59,7 @@ def forecast(
     *,
     target: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> Forecast | dict[Any, Forecast]:
@@ -63,7 +67,7 @@ def forecast(
 
     Parameters
     ----------
-    X, y, task, target, sample_weight, task_column, **settings
+    X, y, task, target, sample_weight, groups, task_column, **settings
         As in :class:`foretask.Study`.
 
     Returns
@@ -80,7 +84,16 @@ def forecast(
     >>> 0.02 < expected.error < 0.12
     True
     """
-    study = Study(X, y, task, target=target, sample_weight=sample_weight, task_column=task_column, **settings)
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
     return study.forecast()
 
 
@@ -92,6 +105,7 @@ def learning_curve_forecast(
     *,
     target: Task,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     added: Sequence[int] = ADDED,
     **settings: Unpack[Settings],
@@ -104,6 +118,7 @@ def learning_curve_forecast(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: None = None,
     added: Sequence[int] = ADDED,
     **settings: Unpack[Settings],
@@ -116,6 +131,7 @@ def learning_curve_forecast(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     added: Sequence[int] = ADDED,
     **settings: Unpack[Settings],
@@ -127,6 +143,7 @@ def learning_curve_forecast(
     *,
     target: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     added: Sequence[int] = ADDED,
     **settings: Unpack[Settings],
@@ -135,7 +152,7 @@ def learning_curve_forecast(
 
     Parameters
     ----------
-    X, y, task, target, sample_weight, task_column, **settings
+    X, y, task, target, sample_weight, groups, task_column, **settings
         As in :class:`foretask.Study`.
     added : sequence of int, default=(0, 5, 10, 20, 50, 100)
         Labels to add to each class of the target.
@@ -154,7 +171,16 @@ def learning_curve_forecast(
     >>> bool(curve.error[1] < curve.error[0])
     True
     """
-    study = Study(X, y, task, target=target, sample_weight=sample_weight, task_column=task_column, **settings)
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
     return study.learning_curve(added)
 
 
@@ -166,6 +192,7 @@ def task_values(
     *,
     target: Task,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> TaskValues: ...
@@ -177,6 +204,7 @@ def task_values(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: None = None,
     **settings: Unpack[Settings],
 ) -> TaskValues: ...
@@ -188,6 +216,7 @@ def task_values(
     *,
     target: None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> TaskValues | dict[Any, TaskValues]: ...
@@ -198,6 +227,7 @@ def task_values(
     *,
     target: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     task_column: str | None = None,
     **settings: Unpack[Settings],
 ) -> TaskValues | dict[Any, TaskValues]:
@@ -205,7 +235,7 @@ def task_values(
 
     Parameters
     ----------
-    X, y, task, target, sample_weight, task_column, **settings
+    X, y, task, target, sample_weight, groups, task_column, **settings
         As in :class:`foretask.Study`.
 
     Returns
@@ -224,5 +254,14 @@ def task_values(
     >>> task_values(X[rows], y[rows], task, target="few").sources
     array(['many'], dtype='<U4')
     """
-    study = Study(X, y, task, target=target, sample_weight=sample_weight, task_column=task_column, **settings)
+    study = Study(
+        X,
+        y,
+        task,
+        target=target,
+        sample_weight=sample_weight,
+        groups=groups,
+        task_column=task_column,
+        **settings,
+    )
     return study.task_values()

@@ -34,6 +34,7 @@ class LabelledRows:
     y: NDArray[Any]
     task: Any
     sample_weight: NDArray[np.float64] | None
+    groups: Any = None
 
     def of_domains(self, sample_domain: Any) -> tuple[LabelledRows, Any]:
         """Rows with labels, their tasks by skada's numbers, and the target if there is one."""
@@ -48,10 +49,12 @@ class LabelledRows:
             kept = ~(negative & (self.y == MASKED))
             if not np.isin(targets, task[kept]).all():
                 raise ValueError("all labels of a target are hidden; some are needed to learn from")
-        X, weight = self.X, self.sample_weight
+        X, weight, groups = self.X, self.sample_weight, self.groups
+        if groups is not None:
+            groups = one_per_row("groups", groups, self.X.shape[0])[kept]
         if not kept.all():
             X, weight = X[kept], None if weight is None else weight[kept]
-        rows = LabelledRows(X, self.y[kept], task[kept], weight)
+        rows = LabelledRows(X, self.y[kept], task[kept], weight, groups)
         return rows, targets[0] if targets.size == 1 else None
 
     def problem(self, target: Any, params: Mapping[str, Any]) -> Problem:
@@ -64,6 +67,10 @@ class LabelledRows:
             tasks, task_codes = encode(one_per_row("task", self.task, rows), "tasks")
         classes, class_codes = encode(self.y, "classes")
         times = None if self.sample_weight is None else repetitions(self.sample_weight)
+        groups = None
+        if self.groups is not None:
+            named, codes = encode(one_per_row("groups", self.groups, rows), "groups")
+            groups = [named.names[code] for code in codes]
 
         taken = slice(None) if times is None else times > 0
         found: dict[str, list[str]] = {name: [] for name in tasks.names}
@@ -78,6 +85,7 @@ class LabelledRows:
                 class_codes=class_codes,
                 class_names=classes.names,
                 times=times,
+                groups=groups,
             ),
             choices=choices_for(params, target, tasks, classes, found),
             tasks=tasks,

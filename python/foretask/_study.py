@@ -57,6 +57,8 @@ class Study:
         The task to decide for; by default every task that has two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts: whole numbers.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one patient, writer or recording, which are left out together.
     task_column : str, default=None
         The column of the data frame ``X`` that names the task of each row, instead of ``task``.
     **settings
@@ -109,11 +111,12 @@ class Study:
         *,
         target: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         task_column: str | None = None,
         **settings: Unpack[Settings],
     ) -> None:
         estimator = MultiTaskClassifier(target=target, task_column=task_column, **settings)
-        problem = estimator._problem(X, y, task, sample_weight)
+        problem = estimator._problem(X, y, task, sample_weight, groups=groups)
         with telling(estimator.verbose, "training") as tell:
             raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
         self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))

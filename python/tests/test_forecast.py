@@ -259,6 +259,23 @@ def test_other_threads_run_during_a_fit():
     assert longest < 0.5 * (end - start), f"{longest:.3f} s of {end - start:.3f} s without a step"
 
 
+def test_groups_are_left_out_together():
+    random = np.random.default_rng(0)
+    label = np.repeat(np.arange(14) % 2, 8)
+    centres = random.normal(size=(14, 6))
+    X = np.repeat(centres, 8, axis=0) + 0.1 * random.normal(size=(112, 6))
+    groups = np.repeat(np.arange(14), 8)
+    alone = MultiTaskClassifier().fit(X, label).forecast_
+    together = MultiTaskClassifier().fit(X, label, groups=groups).forecast_
+    # Nothing is known of a new group; a row of a known one gives itself away.
+    assert alone.error < 0.1
+    assert together.error > 0.3
+    assert "near-copies" in [note["kind"] for note in alone.notes]
+    assert "near-copies" not in [note["kind"] for note in together.notes]
+    with pytest.raises(ValueError, match="groups"):
+        MultiTaskClassifier().fit(X, label, groups=groups[:5])
+
+
 def test_a_summary_in_plain_words(two_tasks):
     X, y, task = two_tasks
     told = forecast(X, y, task, target="webcam")

@@ -17,6 +17,8 @@ pub struct Samples<'py> {
     class_names: Vec<String>,
     /// How often each row counts; once if absent.
     times: Option<PyReadonlyArray1<'py, i64>>,
+    /// The group of each row, where rows belong together.
+    groups: Option<Vec<String>>,
 }
 
 /// The same without Python in it.
@@ -28,6 +30,7 @@ pub struct Named<'a> {
     /// The class of each row.
     pub class: Vec<&'a str>,
     times: Option<Vec<usize>>,
+    groups: Option<&'a [String]>,
 }
 
 impl Samples<'_> {
@@ -38,6 +41,7 @@ impl Samples<'_> {
             task: names(&self.task_codes, &self.task_names)?,
             class: names(&self.class_codes, &self.class_names)?,
             times: self.times.as_ref().map(whole).transpose()?,
+            groups: self.groups.as_deref(),
         })
     }
 }
@@ -45,9 +49,13 @@ impl Samples<'_> {
 impl<'a> Named<'a> {
     /// Grouped and checked.
     pub fn tasks(&self) -> foretask::Result<Tasks<'a>> {
-        match &self.times {
+        let tasks = match &self.times {
             Some(times) => Tasks::repeated(self.rows, &self.task, &self.class, times),
             None => Tasks::new(self.rows, &self.task, &self.class),
+        }?;
+        match self.groups {
+            Some(groups) => tasks.with_groups(groups),
+            None => Ok(tasks),
         }
     }
 }

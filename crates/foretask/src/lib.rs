@@ -124,6 +124,7 @@
 //! data/
 //!   cells.rs              tasks, classes and counts: the index of everything small
 //!   coupling.rs           the hyper-parameters
+//!   groups.rs             samples that are left out together
 //!   rows.rs               a borrowed table, read in panels
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
@@ -134,6 +135,7 @@
 //!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
 //!     bytes.rs            as bytes
+//!     copies.rs           rows that look as if they belonged together
 //!   prepare/
 //!     naming.rs           names that are stored as numbers
 //!     column.rs           a table whose columns are not features yet
@@ -204,6 +206,7 @@
 //!   mod.rs
 //! forecast/
 //!   calibrate.rs          scores to probabilities, and how far these can be believed
+//!   design.rs             how much less samples tell that come in groups
 //!   judgements.rs         what samples are taken for by rules they had no say in
 //!   density.rs            the law of a score
 //!   note.rs               what to know before trusting it
@@ -242,6 +245,7 @@
 //!   pair.rs               one pair of classes
 //!   pairs.rs              one-versus-one
 //!   route.rs              the steps that settings name
+//!   grouped.rs            what groups, or their absence, say about a forecast
 //!   schedule.rs           many plans, shared fits
 //!   train.rs              5. weights, and a model
 //!   rehearse.rs           sources in the target's place

@@ -59,7 +59,8 @@ Examples:
       A test: 1 % of the class 'normal' may raise an alarm; how many others will be detected?
   foretask forecast data.csv --target webcam --reach 0.1,0.05 --budget 40
       How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
-  foretask forecast visits.csv.gz --label outcome --task hospital --target north --ignore patient_id";
+  foretask forecast visits.csv.gz --label outcome --task hospital --target north --group patient_id
+      All visits of a patient are left out together: what to expect of new patients.";
 
 const FIT_FIRST: &str = "\
 Examples:
@@ -378,6 +379,9 @@ pub struct Data {
     /// The column of task names [default: task or domain; without one every file is a task]
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     pub task: Option<String>,
+    /// The column of groups: rows of one patient, writer or recording, which are left out together
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    pub group: Option<String>,
     /// The feature columns [default: all others]; of an .npz file the one array [default: X]
     #[arg(
         long,
@@ -446,6 +450,7 @@ impl Data {
         Columns {
             label: self.label.clone(),
             task: self.task.clone(),
+            group: self.group.clone(),
             features: self.features.clone(),
             ignore: self.ignore.clone(),
             numeric: self.numeric.clone(),

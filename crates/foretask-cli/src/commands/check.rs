@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foretask::prepare::{Column, Encoding, Preparation, Texts};
+use foretask::prepare::{Column, Encoding, Preparation, Texts, Warning};
 use serde_json::json;
 
 use crate::arguments;
@@ -92,7 +92,10 @@ impl<'a> Look<'a> {
             problems.push("no task has two classes, so that none can be a target".to_owned());
         }
         let warnings = preparation.check(&table.frame, of_rows, labels);
-        problems.extend(warnings.iter().map(ToString::to_string));
+        // Copies within a group are left out together.
+        let grouped = data.group.is_some();
+        let told = |warning: &&Warning| !(grouped && matches!(warning, Warning::Copies { .. }));
+        problems.extend(warnings.iter().filter(told).map(ToString::to_string));
         let command = command(table, &tasks, data);
         Self {
             table,
@@ -205,9 +208,12 @@ impl<'a> Look<'a> {
     fn columns(&self) -> String {
         let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left]);
         table.row(["column", "holds", "missing", "becomes"]);
+        // The column of groups is the only one that is kept here.
+        let group = self.table.kept.last().map(|kept| kept.name.clone());
         for role in [
             (&self.table.label, "the label"),
             (&self.table.task, "the task"),
+            (&group, "the group"),
         ] {
             if let (Some(name), what) = role {
                 table.row([name.clone(), "names".into(), String::new(), what.into()]);
@@ -291,6 +297,7 @@ fn command(
     for (option, value, usual) in [
         ("--label", label, &["label", "y", "class", "target"][..]),
         ("--task", table.task.clone(), &["task", "domain"][..]),
+        ("--group", data.group.clone(), &[][..]),
     ] {
         if let Some(value) = value.filter(|value| !usual.contains(&value.as_str())) {
             words.extend([option.to_owned(), quoted(&value)]);

@@ -22,6 +22,8 @@ pub struct Training {
     pub tasks: Vec<String>,
     /// The class of each row.
     pub labels: Vec<String>,
+    /// The group of each row, where rows belong together.
+    pub groups: Option<Vec<String>>,
     /// Rows without a label, which were left out.
     pub unlabelled: usize,
     /// Rows with a missing value, which were left out.
@@ -75,6 +77,12 @@ pub fn prepare(mut table: Table, data: &Data) -> Result<Training, Failure> {
     if preparation.columns.is_empty() {
         return Err(Failure::Read(ReadError::NothingToLearnFrom));
     }
+    let groups = table.take_groups(&data.columns());
+    if let (Some(column), None) = (&data.group, &groups) {
+        return Err(Failure::Read(ReadError::NoGroups {
+            column: column.clone(),
+        }));
+    }
     let tasks = table.tasks.unwrap_or_default();
     let (codes, _) = task_codes(&tasks);
     let frame = preparation.select(table.frame)?;
@@ -84,6 +92,7 @@ pub fn prepare(mut table: Table, data: &Data) -> Result<Training, Failure> {
         prepared,
         tasks,
         labels: table.labels.unwrap_or_default(),
+        groups,
         unlabelled: table.unlabelled,
         dropped,
     })
@@ -203,11 +212,11 @@ pub fn tell_applied(prepared: &Prepared, unlabelled: usize) {
 
 /// Groups a table by task and class.
 pub fn tasks(table: &Training) -> Result<Tasks<'_>, Failure> {
-    Ok(Tasks::new(
-        table.prepared.view()?,
-        &table.tasks,
-        &table.labels,
-    )?)
+    let tasks = Tasks::new(table.prepared.view()?, &table.tasks, &table.labels)?;
+    Ok(match &table.groups {
+        Some(groups) => tasks.with_groups(groups)?,
+        None => tasks,
+    })
 }
 
 /// What to do about a study that takes long.

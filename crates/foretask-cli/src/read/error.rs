@@ -107,6 +107,11 @@ pub enum ReadError {
         column: String,
         available: Names,
     },
+    /// The format of the file has no columns to group by.
+    #[error(
+        "there is no group column '{column}': files of this format have features and labels only"
+    )]
+    NoGroups { column: String },
     /// No label was named and none of the usual names is there.
     #[error(
         "{file}: no column is called 'label', 'y', 'class' or 'target'; say which one holds the classes with --label; it has {available}"

@@ -19,7 +19,7 @@ use zip::read::ZipFile;
 
 use super::error::{Names, Place, ReadError};
 use super::roles::Request;
-use super::table::Table;
+use super::table::{Kept, Table};
 
 /// The format's name in messages.
 pub const FORMAT: &str = "NumPy .npz";
@@ -64,6 +64,14 @@ pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, Rea
         ),
         None => None,
     };
+    let kept = match roles.group {
+        Some(name) => {
+            let array = archive.array(&name)?;
+            let cells = array.into_categories("group", rows, &roles.features)?;
+            vec![Kept { name, cells }]
+        }
+        None => Vec::new(),
+    };
     let frame =
         Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
     Ok(Table {
@@ -71,6 +79,7 @@ pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, Rea
         labels,
         tasks,
         array: true,
+        kept,
         ..Table::default()
     })
 }
@@ -101,6 +110,7 @@ struct ArrayRoles {
     features: String,
     label: Option<String>,
     task: Option<String>,
+    group: Option<String>,
 }
 
 /// The names of the features, and for each column of the array the column of the table it goes to.
@@ -190,6 +200,7 @@ impl<'a> Archive<'a> {
             features,
             label,
             task,
+            group: request.find_group(&self.names)?.map(name),
         })
     }
 

@@ -130,6 +130,14 @@ impl Request<'_> {
             .or_else(|| self.find_usual(names, &TASK_NAMES)))
     }
 
+    /// The column of groups among `names`, if the user named one.
+    pub fn find_group(&self, names: &[String]) -> Result<Option<usize>, ReadError> {
+        let group = self.columns.group.as_ref();
+        group
+            .map(|name| self.find(names, name, "group"))
+            .transpose()
+    }
+
     /// The position of a name that must be there.
     pub fn find(
         &self,
@@ -204,6 +212,12 @@ impl Request<'_> {
         if let (Some(column), true) = (label, task == label) {
             return Err(self.two_roles(&header[column], "the label", "the task"));
         }
+        if let Some(group) = self
+            .find_group(header)?
+            .filter(|&group| Some(group) == label)
+        {
+            return Err(self.two_roles(&header[group], "the label", "the group"));
+        }
         let features = match &self.columns.features {
             Some(chosen) => self.pick_chosen(chosen, header, &positions)?,
             None => self.pick_others(header, label, task)?,
@@ -214,6 +228,9 @@ impl Request<'_> {
             }
             if Some(position) == task {
                 return Err(self.two_roles(&header[position], "the task", "a feature"));
+            }
+            if self.columns.group.as_ref() == Some(&header[position]) {
+                return Err(self.two_roles(&header[position], "the group", "a feature"));
             }
         }
         for (names, role) in [
@@ -241,13 +258,15 @@ impl Request<'_> {
 
     /// The columns that are copied to the output.
     fn kept(&self, header: &[String]) -> Result<Vec<usize>, ReadError> {
-        match &self.columns.keep {
-            Keep::All => Ok((0..header.len()).collect()),
+        let mut kept: Vec<usize> = match &self.columns.keep {
+            Keep::All => (0..header.len()).collect(),
             Keep::Named(names) => names
                 .iter()
                 .map(|name| self.find(header, name, "kept"))
-                .collect(),
-        }
+                .collect::<Result<_, _>>()?,
+        };
+        kept.extend(self.find_group(header)?);
+        Ok(kept)
     }
 
     fn refuse_duplicates(&self, header: &[String]) -> Result<(), ReadError> {
@@ -322,6 +341,7 @@ impl Request<'_> {
         let is_feature = |&position: &usize| {
             Some(position) != label
                 && Some(position) != task
+                && self.columns.group.as_ref() != Some(&header[position])
                 && !self.columns.ignore.contains(&header[position])
         };
         Ok((0..header.len()).filter(is_feature).collect())

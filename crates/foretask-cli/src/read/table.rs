@@ -59,6 +59,12 @@ impl Table {
         Ok(())
     }
 
+    /// Takes the names of the groups, if they were read.
+    pub fn take_groups(&mut self, columns: &Columns) -> Option<Vec<String>> {
+        columns.group.as_ref()?;
+        self.kept.pop().map(|kept| kept.cells)
+    }
+
     /// Drops rows.
     pub fn retain(&mut self, kept: &[bool]) {
         self.frame.retain(kept);
@@ -102,6 +108,8 @@ pub struct Columns {
     pub label: Option<String>,
     /// The column of task names; else `task` or `domain`; else every file is a task.
     pub task: Option<String>,
+    /// The column of groups, whose rows belong together: the last of the kept ones.
+    pub group: Option<String>,
     /// The feature columns; else every other column. With a model its own columns count
     /// instead, except in an `.npz` file, where this is the name of the feature array.
     pub features: Option<Vec<String>>,

@@ -2,6 +2,7 @@
 
 pub(crate) mod cells;
 pub(crate) mod coupling;
+pub(crate) mod groups;
 pub mod prepare;
 pub(crate) mod rows;
 pub(crate) mod statistics;
@@ -10,6 +11,7 @@ pub(crate) mod tasks;
 pub(crate) use cells::pairs;
 pub use cells::{Cells, Task};
 pub use coupling::Coupling;
+pub(crate) use groups::Groups;
 pub(crate) use rows::PANEL;
 pub use rows::{Element, Rows};
 pub use statistics::Statistics;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cells::{Cells, Task, sort_names};
+use super::groups::Groups;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
@@ -20,6 +21,7 @@ pub struct Tasks<'a> {
     rows: Rows<'a>,
     cells: Cells,
     order: Vec<usize>,
+    groups: Option<Vec<Groups>>,
 }
 
 impl<'a> Tasks<'a> {
@@ -73,7 +75,48 @@ impl<'a> Tasks<'a> {
             });
         }
         check_rows(&cells)?;
-        Ok(Self { rows, cells, order })
+        Ok(Self {
+            rows,
+            cells,
+            order,
+            groups: None,
+        })
+    }
+
+    /// The same, with the group of each row: a patient, a writer, a recording. Rows of a task that are in one group
+    /// are left out together, in all that is chosen and foretold by samples left out. Rows in different tasks are
+    /// not: a group of the target that is also in a source still teaches by it.
+    ///
+    /// ```
+    /// use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let class: Vec<&str> = (0..40).map(|i| if i % 2 == 0 { "ill" } else { "well" }).collect();
+    /// let patient: Vec<String> = (0..40).map(|row| format!("patient {}", row / 4)).collect();
+    /// let tasks = Tasks::new(Rows::row_major(&values, 3)?, &["clinic"; 40], &class)?.with_groups(&patient)?;
+    /// println!("{:.1} % of new patients' rows", 100.0 * Study::new(&tasks, &Settings::default())?.forecast().error);
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the lengths differ, or a row has an empty name.
+    pub fn with_groups<S: AsRef<str>>(mut self, groups: &[S]) -> Result<Self> {
+        check_length("groups (one per row)", self.rows, groups.len())?;
+        let names: Vec<&str> = groups.iter().map(|name| name.as_ref().trim()).collect();
+        if let Some(row) = names.iter().position(|name| name.is_empty()) {
+            return Err(Error::Setting {
+                setting: "groups",
+                value: format!("row {} has none", row + 1),
+                expected: "every row is in a group: give a row that belongs to no other a name of its own",
+            });
+        }
+        let of_task = |task: usize| Groups::new(self.rows_of(task).iter().map(|&row| names[row]));
+        self.groups = Some((0..self.cells.tasks().len()).map(of_task).collect());
+        Ok(self)
+    }
+
+    /// The groups of each task, if they are known.
+    pub(crate) fn groups(&self) -> Option<&[Groups]> {
+        self.groups.as_deref()
     }
 
     /// The tasks, their classes and counts.

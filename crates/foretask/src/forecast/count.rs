@@ -24,7 +24,7 @@ pub(crate) fn from_judgements(
         calibration,
         ..
     } = judgements;
-    let effective = effective_samples(stakes, class);
+    let effective = effective_samples(stakes, class) / judgements.design_effect(stakes);
     let confusion_of = |judgements: &[&Judgement]| {
         let scores: Vec<&Mat<f64>> = judgements.iter().map(|one| &one.scores).collect();
         let (scores, class) = stacked(&scores, class);

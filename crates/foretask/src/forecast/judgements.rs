@@ -3,6 +3,9 @@
 use faer::Mat;
 
 use super::calibrate::Calibration;
+use super::design::design_effect;
+use crate::data::Groups;
+use crate::stakes::Stakes;
 
 /// One verdict on every sample.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct Judgement {
 #[derive(Clone, Debug)]
 pub(crate) struct Judgements {
     pub(crate) class: Vec<usize>,
+    /// Samples that were left out together.
+    pub(crate) groups: Groups,
     pub(crate) repeats: Vec<Judgement>,
     /// By rules of one half on the other.
     pub(crate) half: Option<Judgement>,
@@ -36,6 +41,20 @@ impl Judgement {
 }
 
 impl Judgements {
+    /// How much less the samples tell of errors because they come in groups.
+    pub(crate) fn design_effect(&self, stakes: &Stakes) -> f64 {
+        let mut wrong = vec![0.0; self.class.len()];
+        for repeat in &self.repeats {
+            let both = wrong.iter_mut().zip(repeat.wrong(&self.class));
+            both.for_each(|(sum, wrong)| *sum += wrong / self.repeats.len() as f64);
+        }
+        let weights = self
+            .class
+            .iter()
+            .map(|&c| stakes.priors[c] / stakes.shares[c]);
+        design_effect(&self.groups, &wrong, &weights.collect::<Vec<_>>())
+    }
+
     /// For two classes, the share of pairs that are in order, ties by half (Mann-Whitney). Pairs are of one fold: a
     /// rule that never saw a sample leans against its class, and pairs of two rules would be out of order by that
     /// alone. Where no fold has both classes, all pairs count.
@@ -110,6 +129,7 @@ mod tests {
         let scores = [3.0, 1.0, 1.0, 104.0, 100.0, 101.0];
         Judgements {
             class: vec![0, 1, 0, 0, 1, 1],
+            groups: Groups::default(),
             repeats: vec![Judgement {
                 scores: Mat::from_fn(6, 2, |l, c| if c == 0 { scores[l] } else { 0.0 }),
                 decisions: vec![0; 6],

@@ -15,6 +15,7 @@ pub(crate) mod calibrate;
 pub(crate) mod count;
 pub(crate) mod curve;
 pub(crate) mod density;
+mod design;
 pub(crate) mod draw;
 pub(crate) mod judgements;
 pub(crate) mod note;
@@ -43,7 +44,8 @@ use crate::stakes::{Stakes, weighted};
 /// Expected error of a rule, with an interval, by class, and the law of its scores.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Forecast {
-    /// Whether anything can be told. With one label in every class none can be left out; unless sources were rehearsed
+    /// Whether anything can be told. With one label in every class none can be left out, nor where groups are left
+    /// out and a class is in one of them; unless sources were rehearsed
     /// `error` is then that of the commonest class, and the interval everything.
     #[serde(default = "told")]
     pub told: bool,

@@ -50,6 +50,21 @@ pub enum Note {
     },
     /// Every class of the target has one sample.
     OneLabel,
+    /// A class of the target is in one group, and cannot be left out.
+    OneGroup {
+        /// The class.
+        class: String,
+    },
+    /// Samples of the target are exact copies of others, and nothing was said about groups.
+    Copies {
+        /// Copies, not counting the first of each.
+        samples: usize,
+    },
+    /// Samples that follow each other are alike, and nothing was said about groups.
+    NearCopies {
+        /// The distance of a sample to the next of its class, over that to any other.
+        ratio: f64,
+    },
     /// Sources in the target's place have another error than the target's samples tell of.
     UnlikeSources {
         /// What the target's samples tell.
@@ -72,6 +87,9 @@ impl Note {
             Self::ViewLeftOut { .. } => "view-left-out",
             Self::UnlikeSources { .. } => "unlike-sources",
             Self::OneLabel => "one-label",
+            Self::OneGroup { .. } => "one-group",
+            Self::Copies { .. } => "copies",
+            Self::NearCopies { .. } => "near-copies",
         }
     }
 }
@@ -114,6 +132,26 @@ impl fmt::Display for Note {
                 f,
                 "the error cannot be told from one label in each class: none can be left out, and which way the sources point is taken on trust"
             ),
+            Self::OneGroup { class } => write!(
+                f,
+                "the error cannot be told: all samples of class '{class}' are in one group, and none is left when it is left out"
+            ),
+            Self::Copies { samples } => {
+                let noun = if *samples == 1 {
+                    "sample of the target is an exact copy of another"
+                } else {
+                    "samples of the target are exact copies of others"
+                };
+                write!(
+                    f,
+                    "{samples} {noun}: left out, they are known all the same, and the forecast is too good; drop them, or say which rows belong together (group)"
+                )
+            }
+            Self::NearCopies { ratio } => write!(
+                f,
+                "samples that follow each other are alike (their distance is {:.0} % of that to others of their class): if they are of one patient, writer or recording, say so (group), or the forecast is too good",
+                100.0 * ratio
+            ),
             Self::UnlikeSources { error, rehearsed } => write!(
                 f,
                 "the target is unlike its sources: by its own samples {:.1} %, while sources in its place have {:.1} %; the forecast lies in between, and more labels of the target will tell",
@@ -152,6 +190,9 @@ impl Serialize for Note {
                 map.serialize_entry("why", why)?;
             }
             Self::OneLabel => {}
+            Self::OneGroup { class } => map.serialize_entry("class", class)?,
+            Self::Copies { samples } => map.serialize_entry("samples", samples)?,
+            Self::NearCopies { ratio } => map.serialize_entry("ratio", ratio)?,
             Self::UnlikeSources { error, rehearsed } => {
                 map.serialize_entry("error", error)?;
                 map.serialize_entry("rehearsed", rehearsed)?;

@@ -5,6 +5,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::design::variance_of_mean;
+use crate::data::Groups;
 use crate::numerics::INFLATION;
 use crate::words::words;
 
@@ -46,14 +48,16 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// From the loss of each sample without and with it.
-    pub(crate) fn new(without: &[f64], with: &[f64]) -> Self {
+    /// From the loss of each sample without and with it; `groups` are samples that belong together.
+    pub(crate) fn new(without: &[f64], with: &[f64], groups: &Groups) -> Self {
         let n = with.len() as f64;
+        let independent = groups.independent().unwrap_or(n);
         let each: Vec<f64> = without.iter().zip(with).map(|(a, b)| a - b).collect();
         let difference = each.iter().sum::<f64>() / n.max(1.0);
         // A difference that no sample shows is not known exactly.
-        let error = standard_error(&each).max(1.0 / n.max(1.0));
-        let freedom = (n - 1.0).max(1.0);
+        let error = standard_error(&each, groups).max(1.0 / independent.max(1.0));
+        let freedom = groups.members().map_or(n, |groups| groups.len() as f64) - 1.0;
+        let freedom = freedom.max(1.0);
         let law = StudentsT::new(0.0, 1.0, freedom);
         let reach = law.map_or(f64::INFINITY, |law| {
             law.inverse_cdf(0.5 * (1.0 + CLAIMED)) * error
@@ -82,10 +86,13 @@ impl Paired {
     }
 }
 
-/// Of a mean of values that depend on each other as leave-one-out errors do.
-pub(crate) fn standard_error(values: &[f64]) -> f64 {
+/// Of a mean of values that depend on each other as leave-one-out errors do; by samples or by groups, whichever is
+/// larger.
+pub(crate) fn standard_error(values: &[f64], groups: &Groups) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    (INFLATION * squares / ((n - 1.0).max(1.0) * n)).sqrt()
+    let alone = squares / ((n - 1.0).max(1.0) * n);
+    let grouped = variance_of_mean(groups, values).map_or(0.0, |(variance, _)| variance);
+    (INFLATION * alone.max(grouped)).sqrt()
 }

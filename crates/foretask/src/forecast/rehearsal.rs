@@ -10,6 +10,8 @@ words! {
         FewSources = "few-sources",
         /// the target has labels enough to be judged by itself
         ManyLabels = "many-labels",
+        /// samples come in groups, and those of sources may be of another kind
+        Grouped = "grouped",
         /// only the default is rehearsed
         ByName = "by-name",
         /// it was switched off

@@ -15,8 +15,8 @@
 //!
 //! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
 //! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
-//! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l. The slope is
-//! what sets the threshold for unequal class sizes.
+//! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l; where samples come in groups,
+//! l stands for a group. The slope is what sets the threshold for unequal class sizes.
 //!
 //! A slope fitted to few labels may come out negative. For *alone* and *optimal* that cannot be real, and their
 //! scores are zero. For *classical* and *pooled* either the classes of the sources are swapped or the few labels
@@ -25,7 +25,7 @@
 use faer::Mat;
 
 use super::theory_labels::Labelled;
-use crate::data::Cells;
+use crate::data::{Cells, Groups};
 use crate::numerics::dense;
 use crate::solve::{GridPoint, correct_mass};
 use crate::words::words;
@@ -142,6 +142,9 @@ pub(crate) struct Samples<'a> {
     cells: &'a Cells,
     target: usize,
     class: &'a [usize],
+    groups: &'a Groups,
+    /// In how many groups each class is found: its samples, where everyone is alone.
+    found: Vec<usize>,
     aligned: Vec<Option<usize>>,
     /// y - ȳ, n_t x m.
     pub(crate) labels: Mat<f64>,
@@ -150,7 +153,12 @@ pub(crate) struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    pub(crate) fn new(cells: &'a Cells, target: usize, class: &'a [usize]) -> Self {
+    pub(crate) fn new(
+        cells: &'a Cells,
+        target: usize,
+        class: &'a [usize],
+        groups: &'a Groups,
+    ) -> Self {
         let range = cells.of_task(target);
         let labels = Mat::from_fn(class.len(), range.len(), |sample, c| {
             f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c)
@@ -160,15 +168,17 @@ impl<'a> Samples<'a> {
             cells,
             target,
             class,
+            groups,
+            found: groups.with_class(class, range.len()),
             aligned: cells.aligned(target),
             labels,
             total,
         }
     }
 
-    /// Whether every class of the target has one sample, so that leaving one out leaves none.
+    /// Whether every class of the target has one sample, or is in one group, so that leaving one out leaves none.
     pub(crate) fn are_single(&self) -> bool {
-        self.own().all(|cell| self.cells.count(cell) == 1)
+        self.found.iter().all(|&count| count == 1)
     }
 
     /// The cells of the target.
@@ -186,7 +196,13 @@ impl<'a> Samples<'a> {
         wanted: Wanted,
     ) -> Vec<Candidate> {
         let mut responses = responses.clone();
-        correct_mass(&mut responses, self.class, self.cells, self.target);
+        correct_mass(
+            &mut responses,
+            self.class,
+            self.groups,
+            self.cells,
+            self.target,
+        );
         self.silence_single(&mut responses);
         let own = self.columns(&responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
@@ -211,7 +227,7 @@ impl<'a> Samples<'a> {
         if wanted.has(Family::Scaled) {
             candidates.extend(self.scaled(&responses, slope));
         }
-        if self.own().all(|cell| self.cells.count(cell) > 1) {
+        if self.found.iter().all(|&count| count > 1) {
             if let Some(labels) = labels.filter(|_| wanted.has(Family::Optimal)) {
                 candidates.extend(self.optimal(&responses, labels));
             }
@@ -224,11 +240,26 @@ impl<'a> Samples<'a> {
 
     /// The only sample of a class is judged by the sources' columns: without it the target's have no such class.
     fn silence_single(&self, responses: &mut Mat<f64>) {
-        let range = self.own();
-        for (sample, &class) in self.class.iter().enumerate() {
-            if self.cells.count(range.start + class) == 1 {
-                for cell in range.clone() {
-                    responses[(sample, cell)] = self.cells.share(cell);
+        let mut silence = |sample: usize| {
+            for cell in self.own() {
+                responses[(sample, cell)] = self.cells.share(cell);
+            }
+        };
+        let is_single = |&&sample: &&usize| self.found[self.class[sample]] == 1;
+        match self.groups.members() {
+            None => {
+                let samples: Vec<usize> = (0..self.class.len()).collect();
+                samples
+                    .iter()
+                    .filter(is_single)
+                    .for_each(|&sample| silence(sample));
+            }
+            // Nor have those of others that are left out with it.
+            Some(groups) => {
+                for members in groups {
+                    if members.iter().filter(is_single).count() > 0 {
+                        members.iter().for_each(|&sample| silence(sample));
+                    }
                 }
             }
         }
@@ -306,7 +337,7 @@ impl<'a> Samples<'a> {
         columns
     }
 
-    /// One slope u on D, and the leave-one-out predictions; H_l has rank one.
+    /// One slope u on D, and the left-out predictions; H_l has rank one, and so has that of a group.
     fn slope(&self, d: &Mat<f64>) -> (f64, Mat<f64>) {
         let square = d.squared_norm_l2() * (1.0 + REGULAR);
         if square <= 0.0 {
@@ -320,6 +351,12 @@ impl<'a> Samples<'a> {
             for l in 0..n {
                 de[l] += d[l] * (labels[l] - slope * d[l]);
                 dd[l] += d[l] * d[l];
+            }
+        }
+        for members in self.groups.members().unwrap_or_default() {
+            for sums in [&mut de, &mut dd] {
+                let sum: f64 = members.iter().map(|&l| sums[l]).sum();
+                members.iter().for_each(|&l| sums[l] = sum);
             }
         }
         let mut predictions = d.clone();
@@ -359,7 +396,30 @@ impl<'a> Samples<'a> {
         let inverse = dense::solve_general(normal.as_ref(), Mat::<f64>::identity(q, q).as_ref());
         let slopes = dense::times(inverse.as_ref(), right.as_ref());
 
+        let mut slope_of = vec![0.0; tasks];
+        used.iter()
+            .enumerate()
+            .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
+        let label_scores = self.aligned_scores(|task| slope_of[task]);
         let mut predictions = Mat::zeros(self.class.len(), m);
+        if let Some(groups) = self.groups.members() {
+            for members in groups {
+                // One row a sample and class.
+                let (size, row) = (members.len() * m, |i: usize| (members[i / m], i % m));
+                let d = Mat::from_fn(size, q, |i, a| by_task[used[a]][row(i)]);
+                let fitted = dense::times(d.as_ref(), slopes.as_ref());
+                let residual = Mat::from_fn(size, 1, |i, _| self.labels[row(i)] - fitted[(i, 0)]);
+                // (I - D A⁻¹ Dᵀ)⁻¹ e = e + D (A - DᵀD)⁻¹ Dᵀ e.
+                let left = &normal - dense::times(d.transpose(), d.as_ref());
+                let right = dense::times(d.transpose(), residual.as_ref());
+                let back = dense::solve_general(left.as_ref(), right.as_ref());
+                let back = dense::times(d.as_ref(), back.as_ref());
+                for i in 0..size {
+                    predictions[row(i)] = self.labels[row(i)] - residual[(i, 0)] - back[(i, 0)];
+                }
+            }
+            return Some(self.candidate(Family::Scaled, label_scores, predictions));
+        }
         // Of one sample, row after row: there may be many samples, each with a small system.
         let size = q.min(m);
         let (mut d, mut half) = (vec![0.0; m * q], vec![0.0; m * q]);
@@ -402,15 +462,7 @@ impl<'a> Samples<'a> {
                 predictions[(l, c)] = self.labels[(l, c)] - residual[c];
             }
         }
-        let mut slope_of = vec![0.0; tasks];
-        used.iter()
-            .enumerate()
-            .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
-        Some(self.candidate(
-            Family::Scaled,
-            self.aligned_scores(|task| slope_of[task]),
-            predictions,
-        ))
+        Some(self.candidate(Family::Scaled, label_scores, predictions))
     }
 
     /// The target's slope, then a ridge regression of what it leaves on all source columns.
@@ -431,12 +483,32 @@ impl<'a> Samples<'a> {
         FREE_RIDGES
             .iter()
             .map(|relative| {
-                let (coefficients, leverage, fit) = ridge.solve(relative * trace / s as f64);
+                let penalty = relative * trace / s as f64;
+                let (coefficients, leverage, fit) = ridge.solve(penalty);
                 let mut scores = Mat::zeros(n, m);
-                for l in 0..n {
-                    for c in 0..m {
-                        scores[(l, c)] = self.labels[(l, c)]
-                            - (rest[(l, c)] - fit[(l, c)]) / (1.0 - leverage[l]);
+                match self.groups.members() {
+                    None => {
+                        for l in 0..n {
+                            for c in 0..m {
+                                scores[(l, c)] = self.labels[(l, c)]
+                                    - (rest[(l, c)] - fit[(l, c)]) / (1.0 - leverage[l]);
+                            }
+                        }
+                    }
+                    Some(groups) => {
+                        for members in groups {
+                            let size = members.len();
+                            let errors = Mat::from_fn(size, m, |i, c| {
+                                rest[(members[i], c)] - fit[(members[i], c)]
+                            });
+                            let left = ridge.left_by(members, penalty);
+                            let errors = dense::solve_general(left.as_ref(), errors.as_ref());
+                            for (i, &l) in members.iter().enumerate() {
+                                for c in 0..m {
+                                    scores[(l, c)] = self.labels[(l, c)] - errors[(i, c)];
+                                }
+                            }
+                        }
                     }
                 }
                 let mut label_scores =
@@ -535,6 +607,15 @@ impl Ridge {
         })
     }
 
+    /// I - H of some rows.
+    fn left_by(&self, members: &[usize], penalty: f64) -> Mat<f64> {
+        let half = Mat::from_fn(members.len(), self.values.len(), |l, i| {
+            self.scaled_left[(members[l], i)] / (self.values[i] + penalty + 1e-300).sqrt()
+        });
+        let reached = dense::times(half.as_ref(), half.transpose());
+        Mat::<f64>::identity(members.len(), members.len()) - reached
+    }
+
     /// Coefficients (s x m), leverages and fitted values.
     fn solve(&self, penalty: f64) -> (Mat<f64>, Vec<f64>, Mat<f64>) {
         let penalty = penalty + 1e-300;
@@ -554,5 +635,105 @@ impl Ridge {
             leverage,
             fit,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Task;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    const EXACT: f64 = 1e-10;
+
+    fn cells() -> Cells {
+        let task = |name: &str, counts: [usize; 3]| Task {
+            name: name.to_owned(),
+            classes: ["a", "b", "c"].map(str::to_owned).to_vec(),
+            counts: counts.to_vec(),
+        };
+        Cells::new(vec![
+            task("first", [9, 8, 7]),
+            task("second", [5, 5, 5]),
+            task("target", [8, 6, 6]),
+        ])
+    }
+
+    fn drawn(rows: usize, columns: usize, seed: u64) -> Mat<f64> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(&mut random))
+    }
+
+    /// Every family against the same least squares without the group's rows.
+    #[test]
+    fn families_leave_out_groups_exactly() {
+        let cells = cells();
+        let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
+        let groups =
+            Groups::new([0, 0, 1, 2, 3, 3, 4, 5, 1, 1, 6, 6, 7, 7, 2, 8, 8, 4, 9, 9].iter());
+        let samples = Samples::new(&cells, 2, &class, &groups);
+        let responses = drawn(class.len(), cells.len(), 5);
+        let close = |a: &Mat<f64>, members: &[usize], c: usize, of: &dyn Fn(usize) -> f64| {
+            for &l in members {
+                assert!((a[(l, c)] - of(l)).abs() < EXACT, "{} {}", a[(l, c)], of(l));
+            }
+        };
+        let all = samples.columns(&responses, |_| true);
+        let (slope, scores) = samples.slope(&all);
+        let scaled = samples.scaled(&responses, slope).unwrap();
+        let own = samples.columns(&responses, |task| task == 2);
+        let (own_slope, own_scores) = samples.slope(&own);
+        let free = samples.free(&responses, own_slope, &own_scores);
+        let by_task: Vec<Mat<f64>> = (0..3)
+            .map(|task| samples.columns(&responses, |other| other == task))
+            .collect();
+        let x = Mat::from_fn(class.len(), 6, |l, j| responses[(l, j)]);
+        for members in groups.members().unwrap() {
+            let others: Vec<usize> = (0..class.len()).filter(|l| !members.contains(l)).collect();
+            let over = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
+                others
+                    .iter()
+                    .map(|&l| (0..3).map(|c| of(l, c)).sum::<f64>())
+                    .sum()
+            };
+            let total = all.squared_norm_l2();
+            let alone = over(&|l, c| all[(l, c)] * samples.labels[(l, c)])
+                / (over(&|l, c| all[(l, c)].powi(2)) + REGULAR * total);
+            (0..3).for_each(|c| close(&scores, members, c, &|l| alone * all[(l, c)]));
+
+            // The ridges are those of all samples.
+            let plain = |a: usize, b: usize| inner(&by_task[a], &by_task[b]);
+            let level = (0..3).map(|a| plain(a, a)).sum::<f64>() / 3.0;
+            let normal = Mat::from_fn(3, 3, |a, b| {
+                let ridge = SCALED_RIDGE * plain(a, a) + REGULAR * level;
+                over(&|l, c| by_task[a][(l, c)] * by_task[b][(l, c)])
+                    + if a == b { ridge } else { 0.0 }
+            });
+            let right = Mat::from_fn(3, 1, |a, _| {
+                over(&|l, c| by_task[a][(l, c)] * samples.labels[(l, c)])
+                    + SCALED_RIDGE * plain(a, a) * slope
+            });
+            let slopes = dense::solve_general(normal.as_ref(), right.as_ref());
+            let of = |l: usize, c: usize| (0..3).map(|a| slopes[(a, 0)] * by_task[a][(l, c)]).sum();
+            (0..3).for_each(|c| close(&scaled.scores, members, c, &|l| of(l, c)));
+
+            for (relative, free) in FREE_RIDGES.iter().zip(&free) {
+                let penalty = relative * x.squared_norm_l2() / 6.0;
+                let some = Mat::from_fn(others.len(), 6, |i, j| x[(others[i], j)]);
+                let mut normal = dense::times(some.transpose(), some.as_ref());
+                (0..6).for_each(|j| normal[(j, j)] += penalty);
+                let rest = Mat::from_fn(others.len(), 3, |i, c| {
+                    samples.labels[(others[i], c)] - own_scores[(others[i], c)]
+                });
+                let right = dense::times(some.transpose(), rest.as_ref());
+                let fit = dense::solve_general(normal.as_ref(), right.as_ref());
+                let of = |l: usize, c: usize| {
+                    own_scores[(l, c)] + (0..6).map(|j| x[(l, j)] * fit[(j, c)]).sum::<f64>()
+                };
+                (0..3).for_each(|c| close(&free.scores, members, c, &|l| of(l, c)));
+            }
+        }
     }
 }

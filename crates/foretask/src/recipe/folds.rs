@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::RowBlock;
+use crate::data::{Groups, RowBlock};
 
 /// Folds of the theory's labels.
 const FOLDS: usize = 5;
@@ -26,8 +26,16 @@ pub(crate) struct Fold {
 
 impl Folds {
     /// Of the theory's labels: the samples of each class are dealt out in random order, from a random fold on, so that
-    /// few samples of many classes do not meet in one fold. `keys` as in [`Folds::balanced`].
-    pub(crate) fn of_labels(class: &[usize], classes: usize, keys: &[f64]) -> Self {
+    /// few samples of many classes do not meet in one fold. `groups` and `keys` as in [`Folds::balanced`].
+    pub(crate) fn of_labels(
+        class: &[usize],
+        classes: usize,
+        groups: &Groups,
+        keys: &[f64],
+    ) -> Self {
+        if let Some(groups) = groups.members() {
+            return Self::of_groups(class, classes, FOLDS, groups, keys, 0);
+        }
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let mut fold = vec![0; class.len()];
         for samples in &mut in_order(class, classes, keys) {
@@ -40,14 +48,18 @@ impl Folds {
     }
 
     /// With equally many samples of each class, as far as counts allow: given all else, labels of a fold are then
-    /// exchangeable. `keys` are what tells samples apart: neither the order of rows nor names matter.
+    /// exchangeable. Groups stay whole. `keys` are what tells samples apart: neither the order of rows nor names matter.
     pub(crate) fn balanced(
         class: &[usize],
         classes: usize,
         folds: usize,
+        groups: &Groups,
         keys: &[f64],
         repeat: u64,
     ) -> Self {
+        if let Some(groups) = groups.members() {
+            return Self::of_groups(class, classes, folds, groups, keys, repeat);
+        }
         let mut random = ChaCha8Rng::seed_from_u64(repeat);
         let mut fold = vec![0; class.len()];
         for samples in &mut in_order(class, classes, keys) {
@@ -55,6 +67,22 @@ impl Folds {
             let dealt = samples.iter().enumerate();
             dealt.for_each(|(position, &sample)| fold[sample] = position % folds);
         }
+        Self::of(class, classes, folds, &fold)
+    }
+
+    /// Of whole groups, in random order.
+    fn of_groups(
+        class: &[usize],
+        classes: usize,
+        folds: usize,
+        groups: &[Vec<usize>],
+        keys: &[f64],
+        repeat: u64,
+    ) -> Self {
+        let mut order: Vec<&Vec<usize>> = groups.iter().collect();
+        order.sort_by(|a, b| mean(a, keys).total_cmp(&mean(b, keys)));
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(repeat));
+        let fold = deal_groups(class, classes, folds, order);
         Self::of(class, classes, folds, &fold)
     }
 
@@ -93,14 +121,56 @@ fn in_order(class: &[usize], classes: usize, keys: &[f64]) -> Vec<Vec<usize>> {
     let mut of_class: Vec<Vec<usize>> = (0..classes)
         .map(|c| (0..class.len()).filter(|&l| class[l] == c).collect())
         .collect();
-    let mean = |samples: &[usize]| {
-        samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
-    };
     for samples in &mut of_class {
         samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
     }
-    of_class.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+    of_class.sort_by(|a, b| mean(a, keys).total_cmp(&mean(b, keys)));
     of_class
+}
+
+/// The mean key of some samples.
+fn mean(samples: &[usize], keys: &[f64]) -> f64 {
+    samples.iter().map(|&l| keys[l]).sum::<f64>() / samples.len().max(1) as f64
+}
+
+/// The number of each sample's fold where groups stay whole: the largest first, each to the fold where Σ (n_fc/n_c)² grows least.
+fn deal_groups(
+    class: &[usize],
+    classes: usize,
+    folds: usize,
+    mut groups: Vec<&Vec<usize>>,
+) -> Vec<usize> {
+    groups.sort_by_key(|members| std::cmp::Reverse(members.len()));
+    let counts = |members: &mut dyn Iterator<Item = usize>| {
+        let mut counts = vec![0.0; classes];
+        members.for_each(|l| counts[class[l]] += 1.0);
+        counts
+    };
+    let total = counts(&mut (0..class.len()));
+    let mut dealt = vec![(0, vec![0.0; classes]); folds];
+    let mut fold = vec![0; class.len()];
+    for members in groups {
+        let own = counts(&mut members.iter().copied());
+        // Rounded, so that the order of the classes does not decide between equals.
+        let growth = |there: &[f64]| -> f64 {
+            let terms = (0..classes)
+                .filter(|&c| own[c] > 0.0)
+                .map(|c| own[c] * (2.0 * there[c] + own[c]) / (total[c] * total[c]));
+            (1e9 * terms.sum::<f64>()).round()
+        };
+        // Of equals the one with fewest samples, and of those the first.
+        let best = dealt
+            .iter()
+            .enumerate()
+            .min_by(|(_, a), (_, b)| growth(&a.1).total_cmp(&growth(&b.1)).then(a.0.cmp(&b.0)));
+        let Some(best) = best.map(|(best, _)| best) else {
+            continue;
+        };
+        dealt[best].0 += members.len();
+        (0..classes).for_each(|c| dealt[best].1[c] += own[c]);
+        members.iter().for_each(|&l| fold[l] = best);
+    }
+    fold
 }
 
 /// Numbers that tell samples apart, whatever the order of the rows, their names, and units.

@@ -16,7 +16,7 @@ use super::families::{Family, Samples, Wanted};
 use super::folds::{Fold, Folds, MOST_FOLDS};
 use super::theory_labels::{Level, TheoryLabels};
 use super::tournament::{Entry, Tournament};
-use crate::data::Cells;
+use crate::data::{Cells, Groups};
 use crate::error::Result;
 use crate::numerics::dense;
 use crate::solve::{FoldLeftOut, stratify};
@@ -55,15 +55,14 @@ pub(crate) struct Part {
 type Levels = (Vec<usize>, Vec<Option<Level>>);
 
 /// How many folds a forecast is made with; none where a class has one sample, or all have two: half of them would tell
-/// nothing about what all can do.
-pub(crate) fn folds_of(class: &[usize], classes: usize) -> Option<usize> {
-    let count = |c: usize| class.iter().filter(|&&own| own == c).count();
-    let fewest = (0..classes).map(count).min()?;
-    let most = (0..classes).map(count).max()?;
-    match (fewest, most) {
+/// nothing about what all can do. Where samples come in groups, groups count.
+pub(crate) fn folds_of(class: &[usize], classes: usize, groups: &Groups) -> Option<usize> {
+    let counts = groups.with_class(class, classes);
+    let (fewest, most) = (counts.iter().min()?, counts.iter().max()?);
+    match (*fewest, *most) {
         (0 | 1, _) | (_, 2) => None,
         // Unequal classes have no folds that are alike.
-        _ => Some(most.min(MOST_FOLDS)),
+        (_, most) => Some(most.min(MOST_FOLDS)),
     }
 }
 
@@ -73,7 +72,7 @@ impl Tournament {
     /// # Errors
     /// If it is to stop.
     pub(crate) fn nested(&self, stop: &Stop) -> Result<Option<Nested>> {
-        let Some(folds) = folds_of(&self.class, self.classes) else {
+        let Some(folds) = folds_of(&self.class, self.classes, &self.groups) else {
             return Ok(None);
         };
         let mut wanted = vec![Wanted::NONE; self.fitted.len()];
@@ -93,7 +92,14 @@ impl Tournament {
             return Ok(None);
         }
         let split = |folds: usize, repeat: u64| {
-            Folds::balanced(&self.class, self.classes, folds, &self.keys, repeat)
+            Folds::balanced(
+                &self.class,
+                self.classes,
+                folds,
+                &self.groups,
+                &self.keys,
+                repeat,
+            )
         };
         let repeats = if self.class.len() > MOST_REPEATED {
             1
@@ -175,13 +181,15 @@ impl Tournament {
             return Ok(None);
         };
         let cells = self.cells.with_counts(self.target, counts);
-        let mut tournament = Self::of_samples(cells.clone(), self.target, class.clone());
+        let groups = self.groups.among(&others);
+        let mut tournament =
+            Self::of_samples(cells.clone(), self.target, class.clone(), groups.clone());
         tournament.tried.clone_from(&self.tried);
-        let samples = Samples::new(&cells, self.target, &class);
+        let samples = Samples::new(&cells, self.target, &class, &groups);
         let labels: Vec<(View, TheoryLabels)> = self
             .labels
             .iter()
-            .filter_map(|(view, labels)| Some((*view, labels.among(&cells, &others)?)))
+            .filter_map(|(view, labels)| Some((*view, labels.among(&cells, &others, &groups)?)))
             .collect();
         let share = others.len() as f64 / self.class.len() as f64;
         for (&(index, wanted), level) in used.iter().zip(levels) {
@@ -211,7 +219,7 @@ impl Tournament {
                     point: fitted.point,
                     fitted: index,
                     press,
-                    effective: fitted.effective * share,
+                    effective: tournament.at_most(fitted.effective * share),
                 });
             }
         }
@@ -231,9 +239,11 @@ impl Tournament {
         others: &[usize],
         cells: &Cells,
     ) -> Option<FoldLeftOut> {
-        let mut left = self.fitted[fitted].hat.as_ref()?.without(held_out, others);
+        let groups = self.groups.among(others);
+        let hat = self.fitted[fitted].hat.as_ref()?;
+        let mut left = hat.without(held_out, others, &groups);
         let class: Vec<usize> = others.iter().map(|&l| self.class[l]).collect();
-        stratify(&mut left.others, &class, cells, self.target);
+        stratify(&mut left.others, &class, &groups, cells, self.target);
         Some(left)
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use faer::Mat;
 
 use super::folds::Folds;
-use crate::data::{Cells, Coupling};
+use crate::data::{Cells, Coupling, Groups};
 use crate::numerics::{dense, positive_part};
 use crate::solve::Reduced;
 
@@ -84,10 +84,12 @@ impl TheoryLabels {
         reduced: &Reduced<'_>,
         target: usize,
         class: &[usize],
+        groups: &Groups,
         keys: &[f64],
     ) -> Option<Self> {
         let cells = &reduced.cells;
-        if cells.tasks().len() < 2 || has_few(cells, target) || cells.len() > MOST_CELLS {
+        let few = has_few(cells, target, class, groups);
+        if cells.tasks().len() < 2 || few || cells.len() > MOST_CELLS {
             return None;
         }
         if keys.len() != class.len() {
@@ -112,23 +114,43 @@ impl TheoryLabels {
         });
         let everyone: Vec<usize> = (0..class.len()).collect();
         let whole = means.products(cells, None);
-        Some(Self::of_samples(means, cells.clone(), whole, &everyone))
+        Some(Self::of_samples(
+            means,
+            cells.clone(),
+            whole,
+            &everyone,
+            groups,
+        ))
     }
 
     /// The same from some of the target's samples, which `cells` count.
-    pub(crate) fn among(&self, cells: &Cells, samples: &[usize]) -> Option<Self> {
-        if has_few(cells, self.means.target) {
+    pub(crate) fn among(&self, cells: &Cells, samples: &[usize], groups: &Groups) -> Option<Self> {
+        let class: Vec<usize> = samples.iter().map(|&l| self.means.class[l]).collect();
+        if has_few(cells, self.means.target, &class, groups) {
             return None;
         }
         let whole = self.means.products(cells, Some(samples));
         let means = self.means.clone();
-        Some(Self::of_samples(means, cells.clone(), whole, samples))
+        Some(Self::of_samples(
+            means,
+            cells.clone(),
+            whole,
+            samples,
+            groups,
+        ))
     }
 
-    fn of_samples(means: Arc<Means>, cells: Cells, whole: MeanProducts, samples: &[usize]) -> Self {
+    /// `groups` are of the samples, by position among them.
+    fn of_samples(
+        means: Arc<Means>,
+        cells: Cells,
+        whole: MeanProducts,
+        samples: &[usize],
+        groups: &Groups,
+    ) -> Self {
         let class: Vec<usize> = samples.iter().map(|&sample| means.class[sample]).collect();
         let keys: Vec<f64> = samples.iter().map(|&sample| means.keys[sample]).collect();
-        let folds = Folds::of_labels(&class, cells.of_task(means.target).len(), &keys);
+        let folds = Folds::of_labels(&class, cells.of_task(means.target).len(), groups, &keys);
         let without = folds.into_iter().map(|fold| {
             let kept: Vec<usize> = (0..samples.len())
                 .filter(|&position| !fold.holds_out(position))
@@ -220,9 +242,10 @@ impl TheoryLabels {
     }
 }
 
-/// Whether a class of the target has one sample.
-fn has_few(cells: &Cells, target: usize) -> bool {
-    cells.of_task(target).any(|cell| cells.count(cell) < 2)
+/// Whether a class of the target has one sample, or is in one group.
+fn has_few(cells: &Cells, target: usize, class: &[usize], groups: &Groups) -> bool {
+    let found = groups.with_class(class, cells.of_task(target).len());
+    found.iter().any(|&count| count < 2)
 }
 
 impl Means {

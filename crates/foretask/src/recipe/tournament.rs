@@ -13,6 +13,8 @@
 //! linear in each view of x. For the forecast, everything is chosen again without each of several folds (`nested.rs`),
 //! so that no sample has a say in the rule that is tested on it.
 //!
+//! Where samples come in groups, these are left out together, and n_t and ν are at most the number of groups.
+//!
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
 
@@ -22,7 +24,7 @@ use rayon::prelude::*;
 use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
 use super::theory_labels::TheoryLabels;
-use crate::data::{Cells, Coupling, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, classes_in_order};
 use crate::error::Result;
 use crate::solve::{Fitted, Grid, GridPoint, Reduced};
 use crate::stop::Stop;
@@ -83,6 +85,8 @@ pub(crate) struct Tournament {
     /// The coupling, if it is given.
     pub(super) coupling: Option<Coupling>,
     pub(crate) class: Vec<usize>,
+    /// Samples that are left out together.
+    pub(crate) groups: Groups,
     /// What tells the samples apart.
     pub(crate) keys: Vec<f64>,
     pub(super) classes: usize,
@@ -96,11 +100,11 @@ pub(crate) struct Tournament {
 
 impl Tournament {
     /// Without candidates; `keys` tell the target's samples apart.
-    pub(crate) fn new(cells: &Cells, target: usize, keys: Vec<f64>) -> Self {
+    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups, keys: Vec<f64>) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
         Self {
             keys,
-            ..Self::of_samples(cells.clone(), target, class)
+            ..Self::of_samples(cells.clone(), target, class, groups)
         }
     }
 
@@ -137,8 +141,13 @@ impl Tournament {
     }
 
     /// Of the samples that `cells` count.
-    pub(super) fn of_samples(cells: Cells, target: usize, class: Vec<usize>) -> Self {
-        let samples = Samples::new(&cells, target, &class);
+    pub(super) fn of_samples(
+        cells: Cells,
+        target: usize,
+        class: Vec<usize>,
+        groups: Groups,
+    ) -> Self {
+        let samples = Samples::new(&cells, target, &class, &groups);
         let label_squares = (0..class.len())
             .map(|l| samples.labels.row(l).squared_norm_l2())
             .collect();
@@ -154,6 +163,7 @@ impl Tournament {
             single,
             label_squares,
             class,
+            groups,
             keys: Vec::new(),
             cells,
             target,
@@ -164,7 +174,7 @@ impl Tournament {
     /// target's samples apart in this view, where it does not do to look at the raw features.
     pub(crate) fn look_through(&mut self, view: View, reduced: &Reduced<'_>, keys: Option<&[f64]>) {
         let keys = keys.unwrap_or(&self.keys);
-        let labels = TheoryLabels::new(reduced, self.target, &self.class, keys);
+        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.groups, keys);
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }
@@ -187,7 +197,7 @@ impl Tournament {
     }
 
     fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
-        let samples = Samples::new(&self.cells, self.target, &self.class);
+        let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
         let new: Vec<Vec<Candidate>> = fitted
             .par_iter()
             .map(|fitted| {
@@ -213,7 +223,7 @@ impl Tournament {
                     point: fitted.point,
                     fitted: index,
                     press,
-                    effective: fitted.effective,
+                    effective: self.at_most(fitted.effective),
                 });
             }
             self.fitted.push(fitted);
@@ -253,7 +263,20 @@ impl Tournament {
 
     /// The exponent with half of the samples.
     fn half_strength(&self) -> f64 {
-        0.5 * exponent(self.class.len(), self.classes)
+        0.5 * exponent(self.worth(self.class.len()), self.classes)
+    }
+
+    /// As many independent samples as some of them are worth: where they come in groups, no more than groups.
+    fn worth(&self, samples: usize) -> f64 {
+        let share = samples as f64 / self.class.len() as f64;
+        let groups = self.groups.independent().map(|groups| groups * share);
+        groups.unwrap_or(samples as f64)
+    }
+
+    /// ν, which groups are the most of.
+    pub(super) fn at_most(&self, effective: f64) -> f64 {
+        let groups = self.groups.independent();
+        groups.map_or(effective, |groups| effective.min(groups))
     }
 
     /// Whether each entry may matter, in some fold, among those of its family in its view.
@@ -323,7 +346,7 @@ impl Tournament {
             return self.equal_weights(qualifies);
         }
         let share = samples as f64 / self.class.len() as f64;
-        let strength = exponent(samples, self.classes);
+        let strength = exponent(self.worth(samples), self.classes);
         let cost: Vec<f64> = self
             .entries
             .iter()
@@ -417,8 +440,8 @@ fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
     weights
 }
 
-fn exponent(samples: usize, classes: usize) -> f64 {
-    SHARPNESS * samples as f64 * (classes - 1) as f64 / 2.0
+fn exponent(samples: f64, classes: usize) -> f64 {
+    SHARPNESS * samples * (classes - 1) as f64 / 2.0
 }
 
 fn ln(x: f64) -> f64 {

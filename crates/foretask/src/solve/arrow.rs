@@ -4,8 +4,9 @@ use faer::{Accum, Mat, MatRef};
 
 use super::block::Block;
 use super::factor::Factor;
-use super::leave_one_out::{Residuals, dot};
-use crate::data::{Cells, Coupling, RowBlock};
+use super::leave_fold_out::dot;
+use super::leave_one_out::Residuals;
+use crate::data::{Cells, Coupling, Groups, RowBlock};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -24,6 +25,15 @@ pub(super) struct Own<'r> {
     pub(super) rows: &'r RowBlock<'r>,
     pub(super) mean: &'r [f64],
     pub(super) scale: f64,
+}
+
+/// What of I - H is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'g> {
+    /// All of it.
+    pub(super) whole: bool,
+    /// The blocks of these.
+    pub(super) groups: &'g Groups,
 }
 
 impl<'a> Arrow<'a> {
@@ -82,8 +92,8 @@ impl<'a> Arrow<'a> {
         weights
     }
 
-    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, the G_ll, and the `whole` of
-    /// I - H if asked for.
+    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, the G_ll, the `whole` of
+    /// I - H if asked for, and its blocks where samples come in groups.
     pub(super) fn residuals(
         &self,
         coupling: &Coupling,
@@ -91,14 +101,16 @@ impl<'a> Arrow<'a> {
         own: &Own<'_>,
         mut labels: Mat<f64>,
         weights: &Mat<f64>,
-        whole: bool,
+        asked: Asked<'_>,
     ) -> Residuals {
+        let Asked { whole, groups } = asked;
         let normaliser = (self.factors.len() * weights.nrows()) as f64;
         let (lambda, gamma) = (coupling.lambda(), coupling.gamma()[task]);
         let n = labels.nrows() as f64;
         let mut g = Vec::with_capacity(labels.nrows());
         let scale = 1.0 / (own.scale * normaliser.sqrt());
-        let rows = if whole { labels.nrows() } else { 0 };
+        let gathered = whole || groups.members().is_some();
+        let rows = if gathered { labels.nrows() } else { 0 };
         let (mut all, mut half) = (
             Mat::<f64>::zeros(weights.nrows(), rows),
             Mat::<f64>::zeros(weights.nrows(), rows),
@@ -115,7 +127,7 @@ impl<'a> Arrow<'a> {
             );
             let mut fz = self.factors[task].apply_to_samples(start, z);
             let own: Vec<f64> = (0..z.ncols()).map(|l| dot(z.col(l), fz.col(l))).collect();
-            if whole {
+            if gathered {
                 let part = |of: &mut Mat<f64>, from: MatRef<'_, f64>| {
                     of.as_mut().subcols_mut(start, z.ncols()).copy_from(from);
                 };
@@ -141,14 +153,41 @@ impl<'a> Arrow<'a> {
             };
             subtract(all.as_ref(), half.as_ref(), gamma);
             if lambda > 0.0 {
+                let mut half = half.clone();
                 dense::solve_lower(self.head.as_ref(), half.as_mut());
                 subtract(half.as_ref(), half.as_ref(), lambda);
             }
         }
+        let block = |members: &Vec<usize>| {
+            let size = members.len();
+            let of =
+                |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
+            let (z, mut fz) = (of(&all), of(&half));
+            let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
+            dense::product(
+                block.as_mut(),
+                Accum::Add,
+                z.transpose(),
+                fz.as_ref(),
+                -gamma,
+            );
+            if lambda > 0.0 {
+                dense::solve_lower(self.head.as_ref(), fz.as_mut());
+                let fz = fz.as_ref();
+                dense::product(block.as_mut(), Accum::Add, fz.transpose(), fz, -lambda);
+            }
+            block
+        };
         Residuals {
             alpha: labels,
             g,
             q,
+            blocks: groups
+                .members()
+                .unwrap_or_default()
+                .iter()
+                .map(block)
+                .collect(),
         }
     }
 }

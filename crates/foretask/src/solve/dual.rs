@@ -3,8 +3,9 @@
 use faer::Mat;
 
 use super::block::{Block, CentredRows, gram};
+use super::leave_fold_out::dot;
 use super::leave_one_out::Residuals;
-use crate::data::{Cells, Coupling};
+use crate::data::{Cells, Coupling, Groups};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -112,8 +113,8 @@ impl<'a> Dual<'a> {
     }
 
     /// α of a task's samples, and the G_ll: (K⁻¹)_ll is the squared norm of column l of L⁻¹.
-    /// The `whole` of I - H if asked for.
-    pub(super) fn residuals(&self, task: usize, whole: bool) -> Residuals {
+    /// The `whole` of I - H if asked for, and its blocks where samples come in groups.
+    pub(super) fn residuals(&self, task: usize, whole: bool, groups: &Groups) -> Residuals {
         let start: usize = self.rows[..task].iter().map(|block| block.rows.len()).sum();
         let n = self.rows[task].rows.len();
         let inverse = dense::invert_lower(self.kernel.as_ref());
@@ -124,7 +125,18 @@ impl<'a> Dual<'a> {
                 .for_each(|column| column.iter_mut().for_each(|x| *x -= 1.0 / n as f64));
             q
         });
+        let block = |members: &Vec<usize>| {
+            Mat::from_fn(members.len(), members.len(), |i, j| {
+                dot(own.col(members[i]), own.col(members[j])) - 1.0 / n as f64
+            })
+        };
         Residuals {
+            blocks: groups
+                .members()
+                .unwrap_or_default()
+                .iter()
+                .map(block)
+                .collect(),
             g: (start..start + n)
                 .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
                 .collect(),

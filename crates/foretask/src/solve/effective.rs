@@ -131,6 +131,41 @@ impl Residuals {
 }
 
 impl Operator<'_> {
+    /// The block of Q of some samples.
+    pub(super) fn block(&self, members: &[usize]) -> Mat<f64> {
+        let size = members.len();
+        let (residuals, shared) = match self {
+            Self::Explicit(q) => {
+                return Mat::from_fn(size, size, |i, j| q[(members[i], members[j])]);
+            }
+            Self::Implicit(residuals, shared) => (residuals, shared),
+        };
+        let n = residuals.z.ncols() as f64;
+        let of = |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
+        let (z, fz) = (of(&residuals.z), of(&residuals.fz));
+        let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
+        dense::product(
+            block.as_mut(),
+            Accum::Add,
+            z.transpose(),
+            fz.as_ref(),
+            -residuals.g,
+        );
+        if let Some((shifted, rotated)) = shared {
+            let mut solved = of(rotated);
+            shifted.forward(solved.as_mut());
+            let solved = solved.as_ref();
+            dense::product(
+                block.as_mut(),
+                Accum::Add,
+                solved.transpose(),
+                solved,
+                -shifted.lambda,
+            );
+        }
+        block
+    }
+
     /// Q v.
     fn times(&self, v: &Mat<f64>) -> Mat<f64> {
         let (residuals, shared) = match self {

@@ -10,11 +10,13 @@
 //! h_l' = H_ll + H_lF (I - H_FF)⁻¹ H_Fl           and their leverages
 //! ```
 //!
-//! so that leave-one-out among the others, without the fold, is J_l - E_l'/(1 - h_l'). No factorisation is repeated;
+//! so that leave-one-out among the others, without the fold, is J_l - E_l'/(1 - h_l'). Where samples come in groups,
+//! groups of the others are left out in the same way, with H' in the place of H. No factorisation is repeated;
 //! only the scale of the data has seen the fold. Time n |F| (|F| + C) per fold; memory n².
 
 use faer::{Accum, Mat};
 
+use crate::data::Groups;
 use crate::numerics::dense;
 
 /// Up to so many samples of the target the hat matrix is kept. Beyond, what a sample tells about its own rule is
@@ -31,8 +33,47 @@ pub(super) fn left_out(own: bool, residual: f64, g: f64) -> f64 {
     f64::from(u8::from(own)) - residual / g.max(SMALLEST_G)
 }
 
+/// Q_gg⁻¹ E_g: the errors of samples that are left out together, from their block of Q = I - H and their residuals.
+pub(super) fn errors_without(mut block: Mat<f64>, mut residuals: Mat<f64>) -> Mat<f64> {
+    factorise(&mut block);
+    dense::solve_lower(block.as_ref(), residuals.as_mut());
+    dense::solve_lower_transposed(block.as_ref(), residuals.as_mut());
+    residuals
+}
+
+/// Cholesky. A fold that determines its own fit leaves nothing to be learnt about it.
+fn factorise(block: &mut Mat<f64>) {
+    if dense::cholesky(block.as_mut()).is_none() {
+        for i in 0..block.ncols() {
+            block.col_as_slice_mut(i).fill(0.0);
+            block[(i, i)] = LEAST_LEFT;
+        }
+    }
+}
+
+pub(crate) fn dot(a: faer::ColRef<'_, f64>, b: faer::ColRef<'_, f64>) -> f64 {
+    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
+}
+
 /// √(1 - h) of a fold that determines its own fit.
 const LEAST_LEFT: f64 = 1e-6;
+
+/// Puts the responses without a group in the place of its residuals; `cell` is that of a sample.
+pub(super) fn leave_group_out(
+    residuals: &mut Mat<f64>,
+    members: &[usize],
+    block: Mat<f64>,
+    cell: impl Fn(usize) -> usize,
+) {
+    let c = residuals.ncols();
+    let own = Mat::from_fn(members.len(), c, |i, j| residuals[(members[i], j)]);
+    let errors = errors_without(block, own);
+    for (i, &l) in members.iter().enumerate() {
+        for j in 0..c {
+            residuals[(l, j)] = f64::from(u8::from(j == cell(l))) - errors[(i, j)];
+        }
+    }
+}
 
 /// The target's hat matrix at one coupling, and the residuals of the C unit labels.
 #[derive(Clone, Debug)]
@@ -49,7 +90,7 @@ pub(crate) struct Hat {
 pub(crate) struct FoldLeftOut {
     /// Of the fold, |F| x C.
     pub(crate) held_out: Mat<f64>,
-    /// Of the others, each left out of them, |R| x C.
+    /// Of the others, each left out of them with its group, |R| x C.
     pub(crate) others: Mat<f64>,
 }
 
@@ -64,8 +105,13 @@ impl Hat {
         }
     }
 
-    /// Responses without a fold.
-    pub(crate) fn without(&self, held_out: &[usize], others: &[usize]) -> FoldLeftOut {
+    /// Responses without a fold; `groups` are of the others, by position among them.
+    pub(crate) fn without(
+        &self,
+        held_out: &[usize],
+        others: &[usize],
+        groups: &Groups,
+    ) -> FoldLeftOut {
         let (f, c) = (held_out.len(), self.residuals.ncols());
         let h = &self.matrix;
         let mut rest = Mat::from_fn(f, f, |i, j| {
@@ -83,13 +129,7 @@ impl Hat {
             let column = half.col_as_slice_mut(c + j).iter_mut().zip(held_out);
             column.for_each(|(x, &l)| *x = from[l]);
         }
-        // A fold that determines its own fit leaves nothing to be learnt about it.
-        if dense::cholesky(rest.as_mut()).is_none() {
-            for i in 0..f {
-                rest.col_as_slice_mut(i).fill(0.0);
-                rest[(i, i)] = LEAST_LEFT;
-            }
-        }
+        factorise(&mut rest);
         dense::solve_lower(rest.as_ref(), half.as_mut());
         let across = half.subcols(c, others.len());
         let mut residuals = Mat::from_fn(others.len(), c, |l, j| self.residuals[(others[l], j)]);
@@ -100,12 +140,28 @@ impl Hat {
             half.subcols(0, c),
             1.0,
         );
-        let left: Vec<f64> = (others.iter().enumerate())
-            .map(|(l, &sample)| 1.0 - h[(sample, sample)] - across.col(l).squared_norm_l2())
-            .collect();
-        for j in 0..c {
-            let column = residuals.col_as_slice_mut(j).iter_mut().enumerate();
-            column.for_each(|(l, x)| *x = left_out(j == self.cell[others[l]], *x, left[l]));
+        match groups.members() {
+            None => {
+                let left: Vec<f64> = (others.iter().enumerate())
+                    .map(|(l, &sample)| 1.0 - h[(sample, sample)] - across.col(l).squared_norm_l2())
+                    .collect();
+                for j in 0..c {
+                    let column = residuals.col_as_slice_mut(j).iter_mut().enumerate();
+                    column.for_each(|(l, x)| *x = left_out(j == self.cell[others[l]], *x, left[l]));
+                }
+            }
+            Some(groups) => {
+                for members in groups {
+                    let block = Mat::from_fn(members.len(), members.len(), |i, j| {
+                        let (a, b) = (members[i], members[j]);
+                        f64::from(u8::from(i == j))
+                            - h[(others[a], others[b])]
+                            - dot(across.col(a), across.col(b))
+                    });
+                    let cell = |l: usize| self.cell[others[l]];
+                    leave_group_out(&mut residuals, members, block, cell);
+                }
+            }
         }
         let mut errors = half.subcols(0, c).to_owned();
         dense::solve_lower_transposed(rest.as_ref(), errors.as_mut());

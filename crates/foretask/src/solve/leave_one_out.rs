@@ -15,7 +15,7 @@
 use faer::Mat;
 
 use super::leave_fold_out::Hat;
-use crate::data::Cells;
+use crate::data::{Cells, Groups};
 use crate::error::Error;
 
 /// Residuals α of a task's samples for the C unit labels (n_i x C), and the G_ll.
@@ -24,6 +24,8 @@ pub(super) struct Residuals {
     pub(super) g: Vec<f64>,
     /// I - H (n_i x n_i), if it was asked for.
     pub(super) q: Option<Mat<f64>>,
+    /// Its block of each group, where samples come in groups.
+    pub(super) blocks: Vec<Mat<f64>>,
 }
 
 /// The leave-one-out responses of one task's samples, in the order of its cells.
@@ -38,6 +40,8 @@ pub struct LeaveOneOut {
     /// What leaving out several samples at once needs, if it was asked for.
     pub(crate) hat: Option<Hat>,
     pub(super) task: usize,
+    /// Samples that were left out together.
+    pub(super) groups: Groups,
 }
 
 /// Leave-one-out of a task whose rows are not kept.
@@ -47,10 +51,6 @@ pub(crate) fn needs_rows(task: &str) -> Error {
         task: task.to_owned(),
         instead: "name a theory (isotropic, spherical or pooled)",
     }
-}
-
-pub(crate) fn dot(a: faer::ColRef<'_, f64>, b: faer::ColRef<'_, f64>) -> f64 {
-    a.iter().zip(b.iter()).map(|(a, b)| a * b).sum()
 }
 
 impl LeaveOneOut {
@@ -64,7 +64,13 @@ impl LeaveOneOut {
     /// Φ_s = ȳ_i + (1 - 1/n_i) (Φ_l - ȳ_{i,-l})
     /// ```
     pub(crate) fn stratified(mut self, cells: &Cells) -> Self {
-        stratify(&mut self.responses, &self.class, cells, self.task);
+        stratify(
+            &mut self.responses,
+            &self.class,
+            &self.groups,
+            cells,
+            self.task,
+        );
         self
     }
 
@@ -74,14 +80,32 @@ impl LeaveOneOut {
     /// its own-class response is too small by about (n_c - 1)/n_c. The correction uses the sample's
     /// own label: only rules that keep the one-hot columns whole may look at it.
     pub(crate) fn mass_corrected(mut self, cells: &Cells) -> Self {
-        correct_mass(&mut self.responses, &self.class, cells, self.task);
+        correct_mass(
+            &mut self.responses,
+            &self.class,
+            &self.groups,
+            cells,
+            self.task,
+        );
         self
     }
 }
 
-pub(crate) fn stratify(responses: &mut Mat<f64>, class: &[usize], cells: &Cells, task: usize) {
+pub(crate) fn stratify(
+    responses: &mut Mat<f64>,
+    class: &[usize],
+    groups: &Groups,
+    cells: &Cells,
+    task: usize,
+) {
     let n = class.len() as f64;
     let range = cells.of_task(task);
+    if let Some(groups) = groups.members() {
+        for members in groups {
+            stratify_group(responses, class, members, cells, task);
+        }
+        return;
+    }
     for cell in 0..cells.len() {
         let share = cells.share_in(task, cell);
         let own = cell.checked_sub(range.start);
@@ -94,8 +118,65 @@ pub(crate) fn stratify(responses: &mut Mat<f64>, class: &[usize], cells: &Cells,
     }
 }
 
-pub(crate) fn correct_mass(responses: &mut Mat<f64>, class: &[usize], cells: &Cells, task: usize) {
+/// The same for a group G that was left out together. With Ψ_l = Φ_l - ȳ_{i,-G} the score about the centre without
+/// the group,
+///
+/// ```text
+/// Φ_s = ȳ_i + Ψ_l - (|G|/n_i) mean_G Ψ
+/// ```
+fn stratify_group(
+    responses: &mut Mat<f64>,
+    class: &[usize],
+    members: &[usize],
+    cells: &Cells,
+    task: usize,
+) {
+    let n = class.len() as f64;
+    let size = members.len() as f64;
+    let range = cells.of_task(task);
+    for cell in 0..cells.len() {
+        let share = cells.share_in(task, cell);
+        // A group that is all of the task leaves nothing to be judged by.
+        if members.len() == class.len() {
+            responses.col_mut(cell).fill(share);
+            continue;
+        }
+        let own = cell.checked_sub(range.start);
+        let inside = members.iter().filter(|&&l| Some(class[l]) == own).count();
+        let without = (n * share - inside as f64) / (n - size);
+        let column = responses.col_as_slice_mut(cell);
+        let mean = members.iter().map(|&l| column[l] - without).sum::<f64>() / size;
+        for &l in members {
+            column[l] = share + column[l] - without - size / n * mean;
+        }
+    }
+}
+
+pub(crate) fn correct_mass(
+    responses: &mut Mat<f64>,
+    class: &[usize],
+    groups: &Groups,
+    cells: &Cells,
+    task: usize,
+) {
     let first = cells.of_task(task).start;
+    if let Some(groups) = groups.members() {
+        // A group takes the mass of each of its classes with it.
+        for members in groups {
+            for own in cells.of_task(task) {
+                let inside = members.iter().filter(|&&l| first + class[l] == own).count();
+                let (count, left) = (cells.count(own), cells.count(own).saturating_sub(inside));
+                if inside > 0 && left > 0 {
+                    let (share, factor) = (cells.share(own), count as f64 / left as f64);
+                    for &l in members {
+                        let response = &mut responses[(l, own)];
+                        *response = share + factor * (*response - share);
+                    }
+                }
+            }
+        }
+        return;
+    }
     for (sample, &class) in class.iter().enumerate() {
         let own = first + class;
         let count = cells.count(own) as f64;

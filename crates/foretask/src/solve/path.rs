@@ -19,8 +19,8 @@ use super::block_tridiagonal::{BlockTridiagonal, Shifted};
 use super::effective::{Operator, PROBED_ROWS, Residuals};
 use super::factor::Factor;
 use super::grid::{Grid, GridPoint};
-use super::leave_fold_out::{Hat, left_out};
-use super::leave_one_out::{dot, needs_rows, stratify};
+use super::leave_fold_out::{Hat, dot, leave_group_out, left_out};
+use super::leave_one_out::{needs_rows, stratify};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
 use crate::data::classes_in_order;
@@ -32,7 +32,7 @@ use crate::stop::Stop;
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     pub(crate) point: GridPoint,
-    /// Stratified leave-one-out responses of the target's samples, n_t x C.
+    /// Stratified responses of the target's samples, each left out with its group, n_t x C.
     pub(crate) responses: Mat<f64>,
     /// How many independent errors the leave-one-out responses hold (`effective.rs`).
     pub(crate) effective: f64,
@@ -274,7 +274,8 @@ impl Reduced<'_> {
             })
         };
         let panels: Vec<Panel> = starts.par_iter().map(panel).collect::<Result<_>>()?;
-        let small = n <= PROBED_ROWS;
+        let groups = &self.groups[side.task];
+        let small = n <= PROBED_ROWS || groups.members().is_some();
         let gather =
             |of: &dyn Fn(&Panel) -> MatRef<'_, f64>| side_by_side(panels.iter().map(of), r);
         let samples = small.then(|| {
@@ -321,7 +322,19 @@ impl Reduced<'_> {
                     }
                     _ => None,
                 };
-                stratify(&mut responses, &class, &self.cells, side.task);
+                if let (Some(groups), Some(operator)) = (groups.members(), &operator) {
+                    for l in 0..n {
+                        for j in 0..c {
+                            let label = f64::from(u8::from(j == first + class[l]));
+                            responses[(l, j)] = (label - responses[(l, j)]) * left[l];
+                        }
+                    }
+                    for members in groups {
+                        let block = operator.block(members);
+                        leave_group_out(&mut responses, members, block, |l| first + class[l]);
+                    }
+                }
+                stratify(&mut responses, &class, groups, &self.cells, side.task);
                 Fitted {
                     point: GridPoint {
                         source: leg.source,

@@ -11,7 +11,7 @@ use faer::Mat;
 use super::block::{Block, CentredRows, blocks, gram, right_hand_sides};
 use super::row_space::RowSpace;
 use super::scaling::Scaling;
-use crate::data::{Cells, RowBlock, Statistics, classes_in_order};
+use crate::data::{Cells, Groups, RowBlock, Statistics, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -22,6 +22,8 @@ pub(crate) struct Reduced<'a> {
     pub(super) blocks: Vec<Block<'a>>,
     /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
     pub(super) right: Vec<Mat<f64>>,
+    /// Samples of each task that are left out together.
+    pub(super) groups: Vec<Groups>,
     /// Z̃_i, where the rows are at hand.
     pub(super) samples: Vec<Option<CentredRows<'a>>>,
     basis: Option<Basis<'a>>,
@@ -49,10 +51,12 @@ impl<'a> Reduced<'a> {
             .zip(&scales)
             .map(|(own, scale)| (own / scale).powi(2))
             .collect();
+        let groups = (0..scales.len()).map(|task| statistics.groups_of(task));
+        let groups: Vec<Groups> = groups.collect();
         let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
         if features > rows {
             let blocks = blocks(statistics, &scales, p);
-            return Self::in_row_space(cells, blocks, features, variances);
+            return Self::in_row_space(cells, groups, blocks, features, variances);
         }
         let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
         let samples = (0..scales.len())
@@ -68,6 +72,7 @@ impl<'a> Reduced<'a> {
             cells,
             blocks: blocks(statistics, &scales, p),
             right,
+            groups,
             samples,
             basis: None,
             features,
@@ -77,6 +82,7 @@ impl<'a> Reduced<'a> {
 
     fn in_row_space(
         cells: Cells,
+        groups: Vec<Groups>,
         blocks: Vec<Block<'a>>,
         features: usize,
         variances: Vec<f64>,
@@ -132,6 +138,7 @@ impl<'a> Reduced<'a> {
             cells,
             blocks,
             right,
+            groups,
             samples: reduced.into_iter().map(Some).collect(),
             basis: Some(Basis { coefficients, rows }),
             features,

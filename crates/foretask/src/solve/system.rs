@@ -2,13 +2,14 @@
 
 use faer::{Accum, Mat};
 
+use super::arrow::Asked;
 use super::arrow::{Arrow, Own};
 use super::block::{blocks, right_hand_side, right_hand_sides};
 use super::dual::{self, Dual};
-use super::leave_fold_out::{HAT_ROWS, Hat, left_out};
+use super::leave_fold_out::{HAT_ROWS, Hat, leave_group_out, left_out};
 use super::leave_one_out::LeaveOneOut;
 use super::scaling::Scaling;
-use crate::data::{Cells, Coupling, RowBlock, Rows, Statistics, Tasks, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, RowBlock, Rows, Statistics, Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -144,20 +145,23 @@ impl<'a> System<'a> {
         responses
     }
 
-    /// The exact leave-one-out responses of all samples of one task (n_i x C).
+    /// The exact leave-one-out responses of all samples of one task (n_i x C); samples of a group are left out
+    /// together ([`Tasks::with_groups`]).
     ///
     /// `tasks` must be the data the system was trained on. Costs n_i p² (arrowhead) or n³/3 (dual).
     pub fn leave_one_out(&self, tasks: &Tasks<'_>, task: usize) -> LeaveOneOut {
         let rows = RowBlock::borrowed(tasks.rows(), tasks.rows_of(task));
-        self.leave_one_out_of(&rows, task, false)
+        let groups = tasks.groups().and_then(|groups| groups.get(task)).cloned();
+        self.leave_one_out_of(&rows, task, false, &groups.unwrap_or_default())
     }
 
-    /// The same, given the task's rows; with what leaving out `folds` of them needs.
+    /// The same, given the task's rows and which of them belong together; with what leaving out `folds` needs.
     pub(crate) fn leave_one_out_of(
         &self,
         rows: &RowBlock<'_>,
         task: usize,
         folds: bool,
+        groups: &Groups,
     ) -> LeaveOneOut {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let cell_of: Vec<usize> = {
@@ -178,18 +182,28 @@ impl<'a> System<'a> {
                     scale: self.scales[task],
                 };
                 let weights = self.weights(task);
-                arrow.residuals(&self.coupling, task, &own, labels, &weights, whole)
+                let asked = Asked { whole, groups };
+                arrow.residuals(&self.coupling, task, &own, labels, &weights, asked)
             }
-            Form::Dual(dual) => dual.residuals(task, whole),
+            Form::Dual(dual) => dual.residuals(task, whole, groups),
         };
         let hat = residuals
             .q
             .map(|q| Hat::new(&q, residuals.alpha.clone(), cell_of.clone()));
         let mut responses = residuals.alpha;
-        for (sample, &g) in residuals.g.iter().enumerate() {
-            for cell in 0..self.cells.len() {
-                let own = cell == cell_of[sample];
-                responses[(sample, cell)] = left_out(own, responses[(sample, cell)], g);
+        match groups.members() {
+            None => {
+                for (sample, &g) in residuals.g.iter().enumerate() {
+                    for cell in 0..self.cells.len() {
+                        let own = cell == cell_of[sample];
+                        responses[(sample, cell)] = left_out(own, responses[(sample, cell)], g);
+                    }
+                }
+            }
+            Some(groups) => {
+                for (members, block) in groups.iter().zip(residuals.blocks) {
+                    leave_group_out(&mut responses, members, block, |l| cell_of[l]);
+                }
             }
         }
         LeaveOneOut {
@@ -198,6 +212,7 @@ impl<'a> System<'a> {
             effective: residuals.g.iter().sum::<f64>().max(1.0),
             hat,
             task,
+            groups: groups.clone(),
         }
     }
 }

@@ -28,7 +28,8 @@ impl Target<'_, '_> {
         let weights = fits.tournament.weights_among(qualifies);
         let judged = self.calibrated(self.held_out(fits, qualifies)?, &fits.tournament.class);
         let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
-        if fits.tournament.is_single() {
+        // Of groups it is said elsewhere.
+        if fits.tournament.is_single() && fits.tournament.groups.members().is_none() {
             let notes = std::mem::take(&mut outcome.forecast.notes);
             let none = Forecast::untold(self.stakes(), outcome.forecast.densities.clone());
             outcome.forecast = Forecast {

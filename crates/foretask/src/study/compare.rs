@@ -191,7 +191,8 @@ impl Study<'_> {
     fn paired(&self, other: Option<&Judgements>) -> Option<Paired> {
         let own = self.done.outcome.judgements.as_ref()?;
         let target = self.done.target();
-        Some(Paired::new(&target.losses(other?), &target.losses(own)))
+        let (without, with) = (target.losses(other?), target.losses(own));
+        Some(Paired::new(&without, &with, &own.groups))
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A

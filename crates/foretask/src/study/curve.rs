@@ -165,7 +165,11 @@ impl Study<'_> {
 
     /// The interval of a forecast once the labels are there.
     fn foretold_interval_at(&self, error: f64, ratio: f64) -> [f64; 2] {
+        let judgements = self.done.outcome.judgements.as_ref();
+        let grouped = judgements.is_some_and(|own| own.groups.members().is_some());
         let samples = match &self.forecast().alarm {
+            // Samples that come in groups are worth less than their number.
+            None if grouped => self.forecast().worth * INFLATION,
             None => self.forecast().samples as f64,
             Some(alarm) => self.forecast().samples as f64 - alarm.samples as f64,
         };
@@ -199,8 +203,8 @@ impl Study<'_> {
             let log = (2.0 * judgements.kept).ln();
             let own = (share(&without) / share(&with)).ln() / log;
             // A difference that no sample shows is not known exactly.
-            let least = 1.0 / n;
-            let error = standard_error(&each).max(least) / share(&with) / log;
+            let least = 1.0 / judgements.groups.independent().unwrap_or(n);
+            let error = standard_error(&each, &judgements.groups).max(least) / share(&with) / log;
             exponent = exponent.with(own, error);
         }
         if let Some((mean, deviation)) = self.rehearsed_exponent()? {

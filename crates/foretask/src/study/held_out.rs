@@ -139,15 +139,23 @@ impl Target<'_, '_> {
 
     /// The share of samples that is left without a fold.
     fn kept(&self, tournament: &Tournament) -> f64 {
-        let folds = folds_of(&tournament.class, self.classes());
+        let folds = folds_of(&tournament.class, self.classes(), &tournament.groups);
         folds.map_or(1.0, |folds| 1.0 - 1.0 / folds as f64)
     }
 
     /// Folds of samples whose hat matrix is not known.
     pub(super) fn plain_folds(&self, fits: &Fits<'_>) -> Folds {
         let class = &fits.tournament.class;
-        let folds = folds_of(class, self.classes()).unwrap_or(FEWEST_FOLDS);
-        Folds::balanced(class, self.classes(), folds, &fits.tournament.keys, 0)
+        let groups = &fits.tournament.groups;
+        let folds = folds_of(class, self.classes(), groups).unwrap_or(FEWEST_FOLDS);
+        Folds::balanced(
+            class,
+            self.classes(),
+            folds,
+            groups,
+            &fits.tournament.keys,
+            0,
+        )
     }
 
     /// What a rule by name is learnt from and tested on; `choose` tells its entry in a tournament.
@@ -194,7 +202,8 @@ impl Target<'_, '_> {
                 };
                 let class = classes_in_order(&part.cells.tasks()[self.index()]);
                 if whole.corrected {
-                    correct_mass(&mut left.others, &class, &part.cells, self.index());
+                    let groups = tournament.groups.among(others);
+                    correct_mass(&mut left.others, &class, &groups, &part.cells, self.index());
                 }
                 let theory = match whole.theory {
                     None => None,

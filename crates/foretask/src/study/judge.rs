@@ -45,7 +45,8 @@ impl Target<'_, '_> {
         let (class, m) = (self.class(), self.classes());
         let mut responses = responses.clone();
         if named.keeps_columns() {
-            correct_mass(&mut responses, &class, self.cells(), self.index());
+            let groups = self.groups();
+            correct_mass(&mut responses, &class, &groups, self.cells(), self.index());
         }
         let theory = self.prior_moments(named.labels, coupling)?;
         let shares = &self.stakes().shares;
@@ -179,6 +180,7 @@ impl Target<'_, '_> {
         };
         Judgements {
             class: class.to_vec(),
+            groups: self.groups(),
             repeats: held_out.repeats.into_iter().map(judgement).collect(),
             half: held_out.half.map(judgement),
             kept: held_out.kept,

@@ -27,6 +27,7 @@ mod curve;
 mod fits;
 mod fold;
 mod foretell;
+mod grouped;
 mod held_out;
 mod judge;
 mod learn;
@@ -112,7 +113,8 @@ impl<'a> Study<'a> {
     ///
     /// # Errors
     /// If the target or a class is unknown, the target has one class, a setting is out of range, or rows
-    /// are needed that are not kept.
+    /// are needed that are not kept. Where samples come in groups ([`crate::Tasks::with_groups`]), a theory or a
+    /// false-alarm rate is one, too.
     pub fn new(data: impl Into<Statistics<'a>>, settings: &Settings) -> Result<Self> {
         let mut studies = Self::each(data, std::slice::from_ref(settings), &|_| {})?;
         let missing = || Error::NoTarget { known: Vec::new() };
@@ -212,6 +214,9 @@ impl<'a> Study<'a> {
         plans: Vec<Plan>,
         progress: &dyn Fn(f64),
     ) -> Result<Vec<Self>> {
+        for plan in &plans {
+            grouped::check(statistics, plan)?;
+        }
         let stop = plans.first().map(|plan| plan.settings.stop.clone());
         let stop = stop.unwrap_or_default();
         let statistics = statistics.clone().stopped_by(&stop);

@@ -66,7 +66,8 @@ impl Target<'_, '_> {
         let labels = self.settings().labels;
         let mut responses = responses.clone();
         if labels.are_classical() {
-            correct_mass(&mut responses, &class, self.cells(), self.index());
+            let groups = self.groups();
+            correct_mass(&mut responses, &class, &groups, self.cells(), self.index());
         }
         let theory = self.prior_moments(labels, coupling)?;
         let everyone: Vec<usize> = (0..class.len()).collect();
@@ -116,6 +117,7 @@ impl Target<'_, '_> {
         let sharpness = calibration.slope;
         let judgements = Judgements {
             class: class.clone(),
+            groups: self.groups(),
             repeats,
             half: lessons.half.as_ref().map(judgement),
             kept: lessons.kept,

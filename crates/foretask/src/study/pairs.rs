@@ -73,15 +73,11 @@ impl<'a> Target<'_, 'a> {
     ) -> Result<Outcome> {
         let (class, m) = (self.class(), self.classes());
         // As for other rules, many samples need no folds.
-        let folds = folds_of(&class, m).filter(|_| class.len() <= HAT_ROWS);
+        let groups = self.groups();
+        let folds = folds_of(&class, m, &groups).filter(|_| class.len() <= HAT_ROWS);
         let folds = folds.map(|folds| {
-            Folds::balanced(
-                &class,
-                m,
-                folds.min(MOST_TRAININGS),
-                &fits.tournament.keys,
-                0,
-            )
+            let folds = folds.min(MOST_TRAININGS);
+            Folds::balanced(&class, m, folds, &groups, &fits.tournament.keys, 0)
         });
         let parts: Vec<&Fold> = folds.iter().flatten().collect();
         let steps = (1 + parts.len()) as f64;
@@ -299,12 +295,13 @@ impl<'a> Target<'_, 'a> {
             Evidence::Auto => Some(population.moments(&pair.coupling, pair.target)?),
             _ => None,
         };
+        let groups = statistics.groups_of(pair.target);
         let system = System::new(statistics, self.settings().scaling, &pair.coupling)?;
         let trained = TrainedPair::of(&system, pair.target);
         let all = self.shared.rows_of(self.index())?;
         let mut responses = system.responses_of(pair.target, all, &trained.weights);
         let inside = system
-            .leave_one_out_of(&rows, pair.target, false)
+            .leave_one_out_of(&rows, pair.target, false, &groups)
             .stratified(&pair.tasks);
         let inside = match named.labels.are_classical() {
             true => inside.mass_corrected(&pair.tasks),

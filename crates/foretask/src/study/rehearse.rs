@@ -84,6 +84,9 @@ impl Target<'_, '_> {
         if !self.settings().rehearse {
             return Ok(Err(Unrehearsed::SwitchedOff));
         }
+        if self.groups().members().is_some() {
+            return Ok(Err(Unrehearsed::Grouped));
+        }
         if self.cells().samples(self.index()) > MOST_LABELS {
             return Ok(Err(Unrehearsed::ManyLabels));
         }

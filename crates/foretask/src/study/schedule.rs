@@ -150,7 +150,8 @@ impl<'a> Lenses<'_, 'a> {
             .map(|&target| {
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
-                Fits::new(Tournament::new(cells, target, keys))
+                let groups = self.raw.groups_of(target);
+                Fits::new(Tournament::new(cells, target, groups, keys))
             })
             .collect();
         let plan = plans[0];
@@ -254,6 +255,9 @@ fn carry_out<'a>(
             progress(together + (1.0 - together) * done);
         };
         let mut outcome = target.outcome(fits.as_deref(), &progress)?;
+        if fits.is_some() {
+            outcome.forecast = target.with_groups(outcome.forecast);
+        }
         if !plan.is_averaged() {
             outcome.rule.views = vec![(shared.view, 1.0)];
         }

@@ -177,7 +177,8 @@ impl<'a> Shared<'a> {
         coupling: &Coupling,
         target: usize,
     ) -> Result<Fitted> {
-        let left_out = system.leave_one_out_of(self.rows_of(target)?, target, true);
+        let groups = self.statistics.groups_of(target);
+        let left_out = system.leave_one_out_of(self.rows_of(target)?, target, true, &groups);
         Ok(Fitted {
             point: GridPoint::of(coupling, target),
             effective: left_out.effective,

@@ -1,6 +1,6 @@
 //! [`Target`]: one target with all that its rule is made from, as every step of a study sees it.
 
-use crate::data::{Cells, Coupling, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, classes_in_order};
 use crate::error::Result;
 use crate::estimate::Population;
 use crate::forecast::{FEW, Note};
@@ -40,6 +40,11 @@ impl<'s> Target<'s, '_> {
     /// The class of each of its samples.
     pub(super) fn class(&self) -> Vec<usize> {
         classes_in_order(&self.cells().tasks()[self.index()])
+    }
+
+    /// Those of its samples that are left out together.
+    pub(super) fn groups(&self) -> Groups {
+        self.shared.statistics.groups_of(self.index())
     }
 
     /// The number of its classes.

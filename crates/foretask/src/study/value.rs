@@ -77,7 +77,7 @@ impl Study<'_> {
             error_without,
             interval,
             paired: match without.zip(with) {
-                Some((without, with)) => Paired::new(&without, &with),
+                Some((without, with)) => Paired::new(&without, &with, &self.done.target().groups()),
                 // A theory knows no samples: two separate forecasts.
                 None => {
                     let with = self.forecast();

@@ -83,7 +83,8 @@ fn label_folds_are_those_the_golden_values_were_made_with() {
         }
         for (view, stored) in [(View::Raw, "folds"), (View::Cosine, "cosine_folds")] {
             let mut dealt = vec![0; class.len()];
-            let folds = Folds::of_labels(&class, m, &case.keys(view));
+            let folds =
+                Folds::of_labels(&class, m, &crate::data::Groups::default(), &case.keys(view));
             for (number, fold) in folds.into_iter().enumerate() {
                 fold.held_out.iter().for_each(|&l| dealt[l] = number);
             }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::common::drawn::{Data, along};
 use super::common::generate::cases;
-use crate::data::RowBlock;
+use crate::data::{Groups, RowBlock};
 use crate::recipe::Folds;
 use crate::solve::{Grid, GridPoint, Reduced, System};
 
@@ -45,7 +45,9 @@ fn refitted(
     let own = rows.select(others.iter().copied());
     (
         system.responses_of(target, &held_out, &weights),
-        system.leave_one_out_of(&own, target, false).responses,
+        system
+            .leave_one_out_of(&own, target, false, &Groups::default())
+            .responses,
     )
 }
 
@@ -86,7 +88,7 @@ proptest! {
         };
         let class = crate::data::classes_in_order(&statistics.cells().tasks()[target]);
         let keys: Vec<f64> = (0..class.len()).map(|l| l as f64).collect();
-        let folds = Folds::balanced(&class, classes, 3, &keys, seed);
+        let folds = Folds::balanced(&class, classes, 3, &Groups::default(), &keys, seed);
         let mut checked = 0;
         reduced
             .grid(&grid, &[target], &Stop::default(), &mut |fitted, _| {
@@ -94,7 +96,7 @@ proptest! {
                     let coupling = fitted.point.coupling(3, target).unwrap();
                     for fold in &folds {
                         let others = parts(&fold.held_out, class.len());
-                        let left = fitted.hat.as_ref().unwrap().without(&fold.held_out, &others);
+                        let left = fitted.hat.as_ref().unwrap().without(&fold.held_out, &others, &Groups::default());
                         let (held_out, own) =
                             refitted(&statistics, target, &coupling, &fold.held_out, &others);
                         assert!(largest(&left.held_out, &held_out) < EXACT);
@@ -123,10 +125,10 @@ proptest! {
         let coupling = Coupling::new(lambda, gamma.to_vec()).unwrap();
         let system = System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
         let rows = statistics.rows_of(2).unwrap();
-        let left_out = system.leave_one_out_of(rows, 2, true);
+        let left_out = system.leave_one_out_of(rows, 2, true, &Groups::default());
         let fold = [0, few - 1, few, 2 * few - 1];
         let others = parts(&fold, 2 * few);
-        let left = left_out.hat.unwrap().without(&fold, &others);
+        let left = left_out.hat.unwrap().without(&fold, &others, &Groups::default());
         let (held_out, own) = refitted(&statistics, 2, &coupling, &fold, &others);
         prop_assert!(largest(&left.held_out, &held_out) < EXACT);
         prop_assert!(largest(&left.others, &own) < EXACT);
@@ -145,7 +147,7 @@ proptest! {
         let folds = count.min(each);
         let class: Vec<usize> = (0..each * classes).map(|l| l / each).collect();
         let keys: Vec<f64> = super::common::generate::normals(seed, class.len(), 1)[0].clone();
-        let dealt = Folds::balanced(&class, classes, folds, &keys, 0);
+        let dealt = Folds::balanced(&class, classes, folds, &Groups::default(), &keys, 0);
         for fold in &dealt {
             let of_class = |c: usize| fold.held_out.iter().filter(|&&l| class[l] == c).count();
             prop_assert!((1..classes).all(|c| of_class(c) == of_class(0)));
@@ -155,7 +157,7 @@ proptest! {
         let n = class.len();
         let reversed: Vec<usize> = class.iter().rev().map(|c| classes - 1 - c).collect();
         let turned: Vec<f64> = keys.iter().rev().copied().collect();
-        let again = Folds::balanced(&reversed, classes, folds, &turned, 0);
+        let again = Folds::balanced(&reversed, classes, folds, &Groups::default(), &turned, 0);
         let set = |folds: &Folds, turn: bool| {
             let mut all: Vec<Vec<usize>> = folds
                 .into_iter()

@@ -90,6 +90,7 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
         half: None,
         kept: 0.9,
         class,
+        groups: crate::data::Groups::default(),
         calibration,
     }
 }

@@ -18,6 +18,7 @@ mod general_theory;
 mod golden_default;
 mod golden_theory;
 mod golden_training;
+mod groups;
 mod invariants;
 mod leave_fold_out;
 mod left_out;

@@ -80,7 +80,11 @@ fn neither_names_of_tasks_nor_the_order_of_rows_matter() {
 fn paired(without: usize, with: usize) -> Paired {
     let losses =
         |wrong: usize| -> Vec<f64> { (0..60).map(|l| f64::from(u8::from(l < wrong))).collect() };
-    Paired::new(&losses(without), &losses(with))
+    Paired::new(
+        &losses(without),
+        &losses(with),
+        &crate::data::Groups::default(),
+    )
 }
 
 #[test]

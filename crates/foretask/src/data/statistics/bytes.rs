@@ -44,8 +44,9 @@ impl Statistics<'_> {
     /// The state as bytes (safetensors).
     ///
     /// # Errors
-    /// [`Error::Format`] if the statistics are too large for the format.
+    /// [`Error::Format`] if the statistics are too large for the format, [`Error::Setting`] if they have groups.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.refuse_groups()?;
         to_bytes(self).map_err(|why| Error::Format {
             what: "the statistics",
             why,
@@ -170,6 +171,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         bounds,
         second,
         kept,
+        groups: None,
         stop: Stop::default(),
     })
 }

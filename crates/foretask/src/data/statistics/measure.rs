@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::{Bounds, Kept, RowBlock, Second, Statistics};
 use crate::data::cells::{Cells, Task};
+use crate::data::groups::Groups;
 use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
@@ -17,7 +18,10 @@ use crate::stop::Stop;
 impl<'a> Statistics<'a> {
     /// The statistics of data in memory; the rows are borrowed, not copied.
     pub fn of(tasks: &Tasks<'a>) -> Self {
-        measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
+        Self {
+            groups: tasks.groups().map(<[Groups]>::to_vec),
+            ..measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
+        }
     }
 
     /// With the switch of a study, which looks at it before it believes any scatter made meanwhile.
@@ -33,6 +37,7 @@ impl<'a> Statistics<'a> {
     /// [`Error::RowsNotKept`] if a task loses a class and its rows are not at hand.
     pub(crate) fn restricted(&self, cells: &Cells, left: &[usize]) -> Result<Self> {
         let mut restricted = self.first_order_of(cells.clone(), left);
+        let mut groups = Vec::with_capacity(cells.tasks().len());
         for task in 0..cells.tasks().len() {
             let own = &left[cells.of_task(task)];
             let before = self.cells.task_of(own[0]);
@@ -40,22 +45,26 @@ impl<'a> Statistics<'a> {
             restricted.bounds.push(self.bounds[before].clone());
             if own.len() == all.len() {
                 restricted.second.push(self.second[before].clone());
+                groups.push(self.groups_of(before));
                 continue;
             }
             let first = |cell: usize| -> usize {
                 (all.start..cell).map(|cell| self.cells.count(cell)).sum()
             };
-            let samples = own
+            let samples: Vec<usize> = own
                 .iter()
-                .flat_map(|&cell| first(cell)..first(cell) + self.cells.count(cell));
+                .flat_map(|&cell| first(cell)..first(cell) + self.cells.count(cell))
+                .collect();
+            groups.push(self.groups_of(before).among(&samples));
             let rows = self.rows_of(before).ok_or_else(|| Error::RowsNotKept {
                 what: "one-versus-one",
                 task: cells.tasks()[task].name.clone(),
                 instead: "use another rule",
             })?;
-            let second = restricted.second_of(task, rows.select(samples));
+            let second = restricted.second_of(task, rows.select(samples.into_iter()));
             restricted.second.push(second);
         }
+        restricted.groups = self.groups.is_some().then_some(groups);
         Ok(restricted)
     }
 
@@ -109,6 +118,10 @@ impl<'a> Statistics<'a> {
             bounds,
             second: self.second.clone(),
             kept: self.kept.clone(),
+            groups: self.groups.clone().map(|mut groups| {
+                groups[task] = groups[task].among(samples);
+                groups
+            }),
             stop: self.stop.clone(),
         })
     }
@@ -215,6 +228,7 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
         bounds,
         second: Vec::new(),
         kept: Kept::default(),
+        groups: None,
         stop: Stop::default(),
     }
 }

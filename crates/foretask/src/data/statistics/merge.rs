@@ -37,7 +37,8 @@ impl Statistics<'static> {
     /// Rows that either keeps are kept, if neither has given up those of that task.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of features differs; nothing is added then.
+    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups; nothing is added
+    /// then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if other.features != self.features {
             return Err(Error::Shape {
@@ -46,6 +47,8 @@ impl Statistics<'static> {
                 got: other.features,
             });
         }
+        self.refuse_groups()?;
+        other.refuse_groups()?;
         *self = merged(std::mem::replace(self, Self::new(0)), &other);
         Ok(())
     }
@@ -149,6 +152,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         bounds,
         second,
         kept: a.kept,
+        groups: None,
         stop: a.stop,
     }
 }

@@ -23,6 +23,7 @@
 //! that outnumber the features. Clones share them.
 
 mod bytes;
+mod copies;
 mod measure;
 mod merge;
 mod rows;
@@ -35,6 +36,7 @@ use std::sync::Arc;
 use faer::Mat;
 
 use crate::data::cells::Cells;
+use crate::data::groups::Groups;
 use crate::data::tasks::check_rows;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
@@ -69,6 +71,8 @@ pub struct Statistics<'a> {
     bounds: Vec<Bounds>,
     second: Vec<Second<'a>>,
     kept: Kept,
+    /// Which samples of each task belong together, if it was said.
+    groups: Option<Vec<Groups>>,
     /// Scatters of a study that is to stop are not finished.
     stop: Stop,
 }
@@ -152,6 +156,7 @@ impl Statistics<'static> {
             bounds: Vec::new(),
             second: Vec::new(),
             kept: Kept::default(),
+            groups: None,
             stop: Stop::default(),
         }
     }
@@ -243,6 +248,29 @@ impl<'a> Statistics<'a> {
         self.second[task].rows()
     }
 
+    /// Whether it was said which samples belong together.
+    pub(crate) fn are_grouped(&self) -> bool {
+        self.groups.is_some()
+    }
+
+    /// Which samples of a task belong together, in the order of its rows.
+    pub(crate) fn groups_of(&self, task: usize) -> Groups {
+        let own = self.groups.as_ref().and_then(|groups| groups.get(task));
+        own.cloned().unwrap_or_default()
+    }
+
+    /// Groups are of rows that are at hand: statistics that are kept for later have none.
+    fn refuse_groups(&self) -> Result<()> {
+        match self.groups {
+            None => Ok(()),
+            Some(_) => Err(Error::Setting {
+                setting: "groups",
+                value: "given".into(),
+                expected: "statistics that are merged or stored keep no groups: study the rows in memory",
+            }),
+        }
+    }
+
     /// The same without one task.
     pub(crate) fn without(&self, task: usize) -> Self {
         let left: Vec<usize> = (0..self.cells.len())
@@ -253,6 +281,10 @@ impl<'a> Statistics<'a> {
         without.second.remove(task);
         without.bounds = self.bounds.clone();
         without.bounds.remove(task);
+        without.groups.clone_from(&self.groups);
+        if let Some(groups) = &mut without.groups {
+            groups.remove(task);
+        }
         without
     }
 
@@ -270,6 +302,7 @@ impl<'a> Statistics<'a> {
             bounds: Vec::new(),
             second: Vec::new(),
             kept: self.kept.clone(),
+            groups: None,
             stop: self.stop.clone(),
         }
     }

@@ -82,6 +82,9 @@ impl<'a> Statistics<'a> {
 
     /// The statistics of other rows in the place of these.
     pub(crate) fn with_rows(&self, features: usize, rows: Vec<RowBlock<'a>>) -> Self {
-        Self::of_blocks(&self.cells, features, rows, &self.stop)
+        Self {
+            groups: self.groups.clone(),
+            ..Self::of_blocks(&self.cells, features, rows, &self.stop)
+        }
     }
 }
