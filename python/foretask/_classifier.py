@@ -175,6 +175,8 @@ default="auto"
     __metadata_request__predict_proba = {"task": False}
     __metadata_request__decision_function = {"task": False}
 
+    _preparation: Preparation | None
+
     def __init__(
         self,
         target: Any = None,

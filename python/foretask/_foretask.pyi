@@ -15,8 +15,10 @@ _Tell = Callable[[float], None] | None
 _Paired = tuple[float, list[float], Verdict]
 
 __all__ = [
+    "MAX_LEVELS",
     "Forecast",
     "Model",
+    "Preparation",
     "Statistics",
     "Study",
     "fit",
@@ -136,7 +138,7 @@ class Study:
         self, tell: _Tell = None
     ) -> list[list[tuple[str | None, float, list[float], _Paired]]]: ...
     def compare(
-        self, tell: _Tell
+        self, tell: _Tell = None
     ) -> list[list[tuple[str, Rule, Labels, list[View], Forecast, _Paired | None]]]: ...
     def theories(self) -> list[list[tuple[Source, float]]]: ...
     def left_out(self) -> list[tuple[NDArray[np.int64], NDArray[np.float64]] | None]: ...

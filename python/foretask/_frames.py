@@ -128,7 +128,8 @@ def _column(X: Any, place: int) -> Any:
 
 def _is_plain_number(column: Any) -> bool:
     kind = str(column.type if hasattr(column, "num_chunks") else column.dtype).lower()
-    return kind.startswith(NUMBERS) and not np.isnan(_read(column, "")).any()
+    read = _read(column, "") if kind.startswith(NUMBERS) else ([], np.array([]))
+    return not isinstance(read, tuple) and not np.isnan(read).any()
 
 
 def _read(column: Any, name: str) -> Column:

@@ -270,6 +270,7 @@ def test_groups_are_left_out_together():
     # Nothing is known of a new group; a row of a known one gives itself away.
     assert alone.error < 0.1
     assert together.error > 0.3
+    assert forecast(X, label, groups=groups).error == together.error
     assert "near-copies" in [note["kind"] for note in alone.notes]
     assert "near-copies" not in [note["kind"] for note in together.notes]
     with pytest.raises(ValueError, match="groups"):

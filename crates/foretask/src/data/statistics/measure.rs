@@ -193,8 +193,11 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
     fn try_from((tasks, stop): (&Tasks<'a>, &Stop)) -> Result<Self> {
         let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
         stop.check()?;
-        // What is done with them later is not to be stopped by the same switch unawares.
-        Ok(statistics.stopped_by(&Stop::default()))
+        Ok(Self {
+            groups: tasks.groups().map(<[Groups]>::to_vec),
+            // What is done with them later is not to be stopped by the same switch unawares.
+            ..statistics.stopped_by(&Stop::default())
+        })
     }
 }
 

@@ -37,8 +37,8 @@ impl Statistics<'static> {
     /// Rows that either keeps are kept, if neither has given up those of that task.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups; nothing is added
-    /// then.
+    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups and neither
+    /// is empty; nothing is added then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if other.features != self.features {
             return Err(Error::Shape {
@@ -47,9 +47,17 @@ impl Statistics<'static> {
                 got: other.features,
             });
         }
-        self.refuse_groups()?;
-        other.refuse_groups()?;
+        // The union with nothing is what it was, groups included.
+        let groups = match self.cells.tasks().is_empty() {
+            true => other.groups.clone(),
+            false => {
+                self.refuse_groups()?;
+                other.refuse_groups()?;
+                None
+            }
+        };
         *self = merged(std::mem::replace(self, Self::new(0)), &other);
+        self.groups = groups;
         Ok(())
     }
 }
