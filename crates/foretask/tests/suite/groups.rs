@@ -408,7 +408,12 @@ fn what_groups_cannot_do_is_said() {
     empty[3] = " ".into();
     let error = data.tasks().with_groups(&empty).unwrap_err().to_string();
     assert!(error.contains("row 4 has none"), "{error}");
-    let mut statistics = Statistics::new(5);
+    // The union with nothing keeps them; any other has none to keep.
+    let mut statistics = Statistics::new(5).keeping_all_rows();
+    statistics.merge(Statistics::of(&tasks)).unwrap();
+    let owned = Study::new(statistics.clone(), &settings(Labels::Auto)).unwrap();
+    let borrowed = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    assert_eq!(owned.forecast(), borrowed.forecast());
     let error = statistics.merge(Statistics::of(&tasks)).unwrap_err();
     assert!(error.to_string().contains("keep no groups"));
     assert!(Statistics::of(&tasks).to_bytes().is_err());
