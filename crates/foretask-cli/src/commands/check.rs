@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use foretask::prepare::{Column, Encoding, Preparation, Texts, Warning};
+use foretask::prepare::{Column, Encoding, Preparation, Warning};
 use serde_json::json;
 
 use crate::arguments;
@@ -258,7 +258,7 @@ impl<'a> Look<'a> {
 fn candidates(table: &Data) -> Vec<String> {
     let columns = table.frame.names().iter().zip(table.frame.columns());
     let kinds = |column: &Column| match column {
-        Column::Texts(texts) => kinds_of(texts),
+        Column::Texts(texts) => texts.kinds().unwrap_or(usize::MAX),
         Column::Numbers(values) => {
             let mut kinds = BTreeSet::new();
             for value in values.iter().filter(|value| value.is_finite()) {
@@ -275,10 +275,6 @@ fn candidates(table: &Data) -> Vec<String> {
         .filter(|(_, column)| (2..=MOST_CLASSES).contains(&kinds(column)))
         .map(|(name, _)| name.clone())
         .collect()
-}
-
-fn kinds_of(texts: &Texts) -> usize {
-    texts.kinds().unwrap_or(usize::MAX)
 }
 
 /// The command that goes on from here: for the smallest task that can be a target, where there are several.

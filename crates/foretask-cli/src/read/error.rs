@@ -187,6 +187,10 @@ pub enum ReadError {
     #[error("{file}: array '{array}' has no rows axis; it must have shape (rows, features)")]
     ArrayShape { file: String, array: String },
 
+    /// Columns of an array that are to be kept.
+    #[error("{file}: its columns have no names of their own, so that none can be kept")]
+    NothingToKeep { file: String },
+
     // Reading the cells.
     /// A header and nothing under it.
     #[error("{file}: there is not a single data row")]

@@ -1,6 +1,6 @@
 //! JSON lines: an object a line, whose keys are columns.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use foretask::prepare::number_name;
@@ -16,7 +16,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
     let file = request.file;
     let mut rows: Vec<Map<String, Value>> = Vec::new();
     let mut header: Vec<String> = Vec::new();
-    let mut known: HashMap<String, ()> = HashMap::new();
+    let mut known: HashSet<String> = HashSet::new();
     for (line, text) in source.lines().enumerate() {
         let wrong = |why: String| ReadError::Line {
             file: file.to_owned(),
@@ -30,7 +30,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         let row: Map<String, Value> = serde_json::from_str(&text)
             .map_err(|error| wrong(format!("is not a JSON object: {error}")))?;
         for key in row.keys() {
-            if known.insert(key.clone(), ()).is_none() {
+            if known.insert(key.clone()) {
                 header.push(key.clone());
             }
         }

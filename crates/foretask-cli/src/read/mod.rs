@@ -34,6 +34,7 @@ mod table;
 mod tests;
 
 use std::collections::HashMap;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 pub use error::{Names, ReadError};
@@ -41,7 +42,7 @@ pub use source::Format;
 pub use table::{Columns, Keep, Kept, Purpose, Table};
 
 use roles::Request;
-use source::{Source, seekable, shown, stem};
+use source::{Source, shown, stem};
 
 /// How files are written, where the user says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,7 +119,7 @@ fn read_one(path: &Path, written: Written, request: &Request) -> Result<Table, R
             decoder::guarded(request.file, npz::FORMAT, || npz::read(file, request))?
         }
         Source::Memory(Format::Npz, bytes) => decoder::guarded(request.file, npz::FORMAT, || {
-            npz::read(seekable(bytes), request)
+            npz::read(Cursor::new(bytes), request)
         })?,
         #[cfg(feature = "parquet")]
         Source::File(Format::Arrow, file) => {
@@ -127,7 +128,7 @@ fn read_one(path: &Path, written: Written, request: &Request) -> Result<Table, R
         #[cfg(feature = "parquet")]
         Source::Memory(Format::Arrow, bytes) => {
             decoder::guarded(request.file, ipc::FORMAT, || {
-                ipc::read(seekable(bytes), request)
+                ipc::read(Cursor::new(bytes), request)
             })?
         }
         #[cfg(feature = "parquet")]
@@ -145,6 +146,11 @@ fn read_one(path: &Path, written: Written, request: &Request) -> Result<Table, R
             });
         }
     };
+    if table.array && request.columns.keep != Keep::default() {
+        return Err(ReadError::NothingToKeep {
+            file: request.file.to_owned(),
+        });
+    }
     if table.rows() == 0 {
         return Err(match table.unlabelled {
             0 => ReadError::NoRows {

@@ -1,7 +1,7 @@
 //! What a file holds, told by its name, or by its first bytes where it has none.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
@@ -207,9 +207,4 @@ pub fn stem(path: &Path) -> String {
         true => stem(Path::new(&stem(path))),
         false => stem(path),
     }
-}
-
-/// Bytes that can be read from any place.
-pub fn seekable(bytes: Vec<u8>) -> Cursor<Vec<u8>> {
-    Cursor::new(bytes)
 }

@@ -110,6 +110,15 @@ fn a_task_that_never_saw_a_column_takes_the_median_of_all() {
     let table = frame(vec![("a", Column::Numbers(vec![1.0, 2.0, 9.0, NAN, NAN]))]);
     let learnt = Preparation::learn(&table, &[0, 0, 1, 2, 2], 3, &Wishes::default()).unwrap();
     assert_eq!(learnt.columns[0].fills, [1.5, 9.0, 2.0]);
+    let short = Preparation::learn(&table, &[0, 0], 3, &Wishes::default());
+    assert!(matches!(
+        short,
+        Err(Error::Shape {
+            expected: 5,
+            got: 2,
+            ..
+        })
+    ));
 }
 
 #[test]

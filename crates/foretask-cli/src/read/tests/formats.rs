@@ -118,4 +118,15 @@ fn columns_are_copied_for_the_output() {
     assert_eq!(kept(Keep::All).unwrap().kept.len(), 3);
     let result = kept(Keep::Named(strings(&["none"])));
     assert_message(result, &path, &["no kept column 'none'"]);
+    let lines = folder.write("a.svm", "+1 1:2\n");
+    let keep = Columns {
+        keep: Keep::All,
+        ..Columns::default()
+    };
+    let preparation = Preparation::plain(&strings(&["f1"]));
+    let purpose = Purpose::Predict {
+        preparation: &preparation,
+    };
+    let result = read(std::slice::from_ref(&lines), &keep, purpose);
+    assert_message(result, &lines, &["none can be kept"]);
 }

@@ -44,8 +44,16 @@ impl Preparation {
     /// Learns from rows of several tasks; `task` is the task of each row, one of `tasks`.
     ///
     /// # Errors
-    /// [`Error::Column`] if a column that the user called categorical has too many levels, or nothing is left.
+    /// [`Error::Column`] if a column that the user called categorical has too many levels; [`Error::Shape`] if there
+    /// is not one task for each row.
     pub fn learn(frame: &Frame, task: &[usize], tasks: usize, wishes: &Wishes) -> Result<Self> {
+        if task.len() != frame.rows() {
+            return Err(Error::Shape {
+                what: "tasks of rows",
+                expected: frame.rows(),
+                got: task.len(),
+            });
+        }
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); tasks];
         for (row, &task) in task.iter().enumerate() {
             if let Some(rows) = rows_of.get_mut(task) {
