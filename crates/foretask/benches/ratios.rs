@@ -234,6 +234,26 @@ fn fits() {
     );
 }
 
+/// Adding rows to statistics against the symmetric product of the same rows, which is all but two passes over them.
+fn statistics() {
+    for (features, most) in [(200, 2.0), (50, 4.0)] {
+        let problem = Problem::new(100_000, features, 2);
+        let add = || {
+            let mut statistics = Statistics::new(features);
+            let added = statistics.add(problem.rows(), &problem.task, &problem.class);
+            added.map(|()| statistics).expect("finite")
+        };
+        let (ours, theirs) = versus(9, add, || symmetric_product(problem.view().transpose()));
+        report(
+            &format!("add 100000 x {features} to statistics / bare symmetric product"),
+            ours,
+            "s",
+            ours / theirs,
+            most,
+        );
+    }
+}
+
 fn many_tasks() {
     let (few, many) = (
         Problem::new(4 * 400, 300, 4),
@@ -633,8 +653,9 @@ fn main() {
         "ours",
         "ratio"
     );
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("fits", fits),
+        ("statistics", statistics),
         ("many_tasks", many_tasks),
         ("isotropic_forecast", isotropic_forecast),
         ("general_theory", || {

@@ -185,15 +185,34 @@ fn is_row_major<T>(view: MatRef<'_, T>) -> bool {
 }
 
 fn first_not_finite<T: Element>(view: MatRef<'_, T>) -> Option<(usize, usize, f64)> {
+    // All are looked at, without a way out: that is faster where, as ever, all are finite.
+    let finite = |values: &[T]| values.iter().fold(true, |so, &x| so & x.into().is_finite());
+    const TOGETHER: usize = 1 << 10;
+    let clean = |start: usize| {
+        let rows = TOGETHER.min(view.nrows() - start);
+        let part = view.subrows(start, rows);
+        if is_row_major(view) {
+            part.row_iter().all(|row| match row.try_as_row_major() {
+                Some(row) => finite(row.as_slice()),
+                None => row.iter().all(|&x| x.into().is_finite()),
+            })
+        } else {
+            part.col_iter()
+                .all(|column| match column.try_as_col_major() {
+                    Some(column) => finite(column.as_slice()),
+                    None => column.iter().all(|&x| x.into().is_finite()),
+                })
+        }
+    };
+    let starts: Vec<usize> = (0..view.nrows()).step_by(TOGETHER).collect();
     let bad = |row: usize, feature: usize| {
         let value: f64 = view[(row, feature)].into();
         (!value.is_finite()).then_some((row, feature, value))
     };
-    if is_row_major(view) {
-        (0..view.nrows()).find_map(|row| (0..view.ncols()).find_map(|feature| bad(row, feature)))
-    } else {
-        (0..view.ncols()).find_map(|feature| (0..view.nrows()).find_map(|row| bad(row, feature)))
-    }
+    let first = starts.into_par_iter().find_first(|&start| !clean(start))?;
+    let rows = first..(first + TOGETHER).min(view.nrows());
+    rows.clone()
+        .find_map(|row| (0..view.ncols()).find_map(|feature| bad(row, feature)))
 }
 
 fn pack<'s, T: Element>(

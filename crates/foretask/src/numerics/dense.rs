@@ -44,6 +44,16 @@ pub(crate) fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 /// Lower triangle of dst += alpha a aᵀ.
 pub(crate) fn add_outer(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
     let par = par(a.nrows() * a.nrows() * a.ncols() / 2);
+    add_outer_by(dst, a, alpha, par);
+}
+
+/// The same on one thread, for those who have many such products to make side by side: that is faster than many
+/// threads on one small product after the other.
+pub(crate) fn add_outer_alone(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64) {
+    add_outer_by(dst, a, alpha, Par::Seq);
+}
+
+fn add_outer_by(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64, par: Par) {
     triangular::matmul(
         dst,
         BlockStructure::TriangularLower,

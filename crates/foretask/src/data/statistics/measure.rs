@@ -1,6 +1,5 @@
 //! Statistics of rows: two passes, so that a large mean costs no digits.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
@@ -9,7 +8,7 @@ use rayon::prelude::*;
 use super::{Bounds, Kept, RowBlock, Second, Statistics};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
-use crate::data::rows::Rows;
+use crate::data::rows::{PANEL, Rows};
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
@@ -91,7 +90,8 @@ impl<'a> Statistics<'a> {
             classes: kept.iter().map(|&c| entry.classes[c].clone()).collect(),
             counts: kept.iter().map(|&c| counts[c]).collect(),
         };
-        let own = first_order(&Cells::new(vec![one.clone()]), self.features, &[rows]);
+        let cells = Cells::new(vec![one.clone()]);
+        let (own, _) = first_order(&cells, self.features, &[rows], |_| Wanted::Squares);
         let mut tasks = self.cells.tasks().to_vec();
         tasks[task] = one;
         let cells = Cells::new(tasks);
@@ -131,37 +131,29 @@ impl<'a> Statistics<'a> {
         if rows.len() < self.features {
             return Second::Rows(rows);
         }
+        let class = classes_in_order(&self.cells.tasks()[task]);
+        let cells = self.cells.of_task(task);
+        let means: Vec<Vec<f64>> = cells.map(|cell| column(&self.means, cell)).collect();
+        let (rows_as_stored, class) = as_stored(&rows, &class);
+        let wanted = Wanted::Scatter(&self.stop);
+        let (_, within) = about(&rows_as_stored, &class, &means, wanted);
         Second::Scatter {
-            scatter: Arc::new(self.scatter(task, &rows)),
+            scatter: Arc::new(self.about_task_mean(task, within)),
             rows: Some(rows),
         }
     }
 
-    /// Scatter of a task's rows: each class about its own mean, which loses no digits to a large
+    /// The scatter of a task about its mean: that of each class about its own, which loses no digits to a large
     /// distance between classes, plus the part between the classes.
-    fn scatter(&self, task: usize, rows: &RowBlock<'_>) -> Mat<f64> {
-        let p = self.features;
-        let first = self.cells.of_task(task).start;
-        let means: Vec<Vec<f64>> = self
-            .cells
-            .of_task(task)
-            .map(|cell| self.means.col(cell).iter().copied().collect())
-            .collect();
-        let class = classes_in_order(&self.cells.tasks()[task]);
-        let mut scatter = Mat::zeros(p, p);
-        let shift = |sample: usize| means[class[sample]].as_slice();
-        rows.for_panels_each(shift, 1.0, |_, panel| {
-            if self.stop.check().is_ok() {
-                dense::add_outer(scatter.as_mut(), panel, 1.0);
-            }
-        });
+    fn about_task_mean(&self, task: usize, mut within: Mat<f64>) -> Mat<f64> {
         let mean = self.task_mean(task);
-        let between = Mat::from_fn(p, means.len(), |feature, class| {
-            (self.cells.count(first + class) as f64).sqrt()
-                * (means[class][feature] - mean[feature])
+        let cells = self.cells.of_task(task);
+        let between = Mat::from_fn(self.features, cells.len(), |feature, class| {
+            let cell = cells.start + class;
+            (self.cells.count(cell) as f64).sqrt() * (self.means[(feature, cell)] - mean[feature])
         });
-        dense::add_outer(scatter.as_mut(), between.as_ref(), 1.0);
-        scatter
+        dense::add_outer(within.as_mut(), between.as_ref(), 1.0);
+        within
     }
 
     /// The statistics of the rows of each task, in the order of its cells.
@@ -171,9 +163,20 @@ impl<'a> Statistics<'a> {
         blocks: Vec<RowBlock<'a>>,
         stop: &Stop,
     ) -> Self {
-        let mut statistics = first_order(cells, features, &blocks).stopped_by(stop);
-        for (task, rows) in blocks.into_iter().enumerate() {
-            let second = statistics.second_of(task, rows);
+        let wanted = |rows: &RowBlock<'_>| match rows.len() < features {
+            true => Wanted::Squares,
+            false => Wanted::Scatter(stop),
+        };
+        let (mut statistics, within) = first_order(cells, features, &blocks, wanted);
+        statistics.stop = stop.clone();
+        for (task, (rows, within)) in blocks.into_iter().zip(within).enumerate() {
+            let second = match rows.len() < features {
+                true => Second::Rows(rows),
+                false => Second::Scatter {
+                    scatter: Arc::new(statistics.about_task_mean(task, within)),
+                    rows: Some(rows),
+                },
+            };
             statistics.second.push(second);
         }
         statistics
@@ -201,29 +204,37 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
     }
 }
 
-/// Counts, means, squares within classes and bounds; two passes, so that a large mean costs no digits.
-fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statistics<'r> {
-    let mut means = Mat::zeros(p, cells.len());
-    let mut within = Mat::zeros(p, cells.len());
-    let mut bounds = Vec::with_capacity(blocks.len());
-    for (task, rows) in blocks.iter().enumerate() {
-        let mut start = 0;
-        let mut ends: Option<Bounds> = None;
-        for cell in cells.of_task(task) {
-            let own = start..start + cells.count(cell);
-            start = own.end;
-            let (sum, own_ends) = summed(rows, own.clone());
-            let mean: Vec<f64> = sum.iter().map(|sum| sum / own.len() as f64).collect();
-            fill(&mut within, cell, &squares(rows, own, &mean));
-            fill(&mut means, cell, &mean);
-            match &mut ends {
-                Some(ends) => ends.join(&own_ends),
-                None => ends = Some(own_ends),
-            }
+/// Counts, means, squares within classes and bounds, and the scatter of each task within its classes where it is
+/// wanted; two passes, so that a large mean costs no digits. Rows are read in the order in which they lie in memory.
+fn first_order<'r, 's>(
+    cells: &Cells,
+    p: usize,
+    blocks: &[RowBlock<'_>],
+    wanted: impl Fn(&RowBlock<'_>) -> Wanted<'s> + Sync,
+) -> (Statistics<'r>, Vec<Mat<f64>>) {
+    let tasks: Vec<(Means, Vec<Vec<f64>>, Mat<f64>)> = blocks
+        .par_iter()
+        .zip(cells.tasks())
+        .map(|(rows, task)| {
+            let (stored, class) = as_stored(rows, &classes_in_order(task));
+            let first = means(&stored, &class, task.classes.len());
+            let (squares, within) = about(&stored, &class, &first.means, wanted(rows));
+            (first, squares, within)
+        })
+        .collect();
+    let (mut means, mut within) = (Mat::zeros(p, cells.len()), Mat::zeros(p, cells.len()));
+    let (mut bounds, mut scatters) = (Vec::new(), Vec::new());
+    let mut cell = 0;
+    for (first, squares, scatter) in tasks {
+        for (mean, squares) in first.means.iter().zip(&squares) {
+            fill(&mut means, cell, mean);
+            fill(&mut within, cell, squares);
+            cell += 1;
         }
-        bounds.extend(ends);
+        bounds.push(first.bounds);
+        scatters.push(scatter);
     }
-    Statistics {
+    let statistics = Statistics {
         features: p,
         cells: cells.clone(),
         means,
@@ -233,7 +244,8 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
         kept: Kept::default(),
         groups: None,
         stop: Stop::default(),
-    }
+    };
+    (statistics, scatters)
 }
 
 fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
@@ -241,78 +253,187 @@ fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
     entries.for_each(|(to, from)| *to = *from);
 }
 
-/// Samples in a panel that is only summed: small, so that even a small cell occupies all threads.
-const SUMMED: usize = 32;
-
-/// The sums and the bounds of the features of some samples.
-fn summed(rows: &RowBlock<'_>, samples: Range<usize>) -> (Vec<f64>, Bounds) {
-    let p = rows.features();
-    let parts = in_panels(rows, samples, &vec![0.0; p], |panel| {
-        let mut sum = vec![0.0; p];
-        let mut bounds = Bounds {
-            least: vec![f64::INFINITY; p],
-            most: vec![f64::NEG_INFINITY; p],
-        };
-        for sample in panel.col_iter() {
-            for (feature, &x) in sample.iter().enumerate() {
-                sum[feature] += x;
-                bounds.least[feature] = bounds.least[feature].min(x);
-                bounds.most[feature] = bounds.most[feature].max(x);
-            }
-        }
-        (sum, bounds)
-    });
-    let mut parts = parts.into_iter();
-    let nothing = || Bounds {
-        least: vec![0.0; p],
-        most: vec![0.0; p],
-    };
-    let mut total = parts.next().unwrap_or_else(|| (vec![0.0; p], nothing()));
-    for (sum, bounds) in parts {
-        let entries = total.0.iter_mut().zip(sum);
-        entries.for_each(|(total, x)| *total += x);
-        total.1.join(&bounds);
-    }
-    total
+fn column(of: &Mat<f64>, cell: usize) -> Vec<f64> {
+    of.col(cell).iter().copied().collect()
 }
 
-/// The sums of squares of the features of some samples about a mean.
-fn squares(rows: &RowBlock<'_>, samples: Range<usize>, mean: &[f64]) -> Vec<f64> {
-    let p = mean.len();
-    let parts = in_panels(rows, samples, mean, |panel| {
-        let mut sum = vec![0.0; p];
-        for sample in panel.col_iter() {
-            for (sum, x) in sum.iter_mut().zip(sample.iter()) {
-                *sum += x * x;
-            }
+/// The rows in the order in which they lie in memory, with the class of each: memory is read forwards, once a pass.
+fn as_stored<'a>(rows: &RowBlock<'a>, class: &[usize]) -> (RowBlock<'a>, Vec<usize>) {
+    let samples = rows.as_stored();
+    let class = samples.iter().map(|&sample| class[sample]).collect();
+    (rows.select(samples.into_iter()), class)
+}
+
+/// What is asked of the rows about the means of their classes.
+#[derive(Clone, Copy)]
+enum Wanted<'s> {
+    /// The squares of each feature by class.
+    Squares,
+    /// The scatter of all classes too, unless the switch is thrown.
+    Scatter(&'s Stop),
+}
+
+/// The means of the classes of a task, and the bounds of its features.
+struct Means {
+    means: Vec<Vec<f64>>,
+    bounds: Bounds,
+}
+
+/// Samples in a panel that is only summed.
+const SUMMED: usize = 64;
+/// Lanes that rows are dealt to at most. Their number follows from the shape alone, so that the bits do not depend on
+/// the number of threads.
+const LANES: usize = 8;
+
+/// As many lanes as keep, all together, an eighth of what the rows take.
+fn lanes(rows: &RowBlock<'_>, numbers_of_a_lane: usize) -> usize {
+    let values = rows.len().saturating_mul(rows.features());
+    (values / 8 / numbers_of_a_lane.max(1)).clamp(1, LANES)
+}
+
+/// Deals the panels of the rows to lanes, in runs; lanes work in parallel, panels of a lane in their order. `each` gets
+/// what the lane has so far, the first sample of the panel, and the panel (features x samples) less the shift.
+fn in_lanes<'m, T: Send>(
+    rows: &RowBlock<'_>,
+    (lanes, samples): (usize, usize),
+    shift: impl Fn(usize) -> &'m [f64] + Sync,
+    empty: impl Fn() -> T + Sync,
+    each: impl Fn(&mut T, usize, MatRef<'_, f64>) + Sync,
+) -> Vec<T> {
+    let (n, p) = (rows.len(), rows.features());
+    let panels = n.div_ceil(samples);
+    let lane = |lane: usize| {
+        let mut found = empty();
+        let mut buffer = Mat::zeros(p, samples.min(n));
+        for panel in lane * panels / lanes..(lane + 1) * panels / lanes {
+            let own = panel * samples..((panel + 1) * samples).min(n);
+            let start = own.start;
+            let mut part = buffer.as_mut().subcols_mut(0, own.len());
+            rows.pack_each(own, 0..p, &shift, 1.0, part.as_mut());
+            each(&mut found, start, part.as_ref());
         }
-        sum
-    });
-    parts.iter().fold(vec![0.0; p], |mut total, part| {
-        let entries = total.iter_mut().zip(part);
-        entries.for_each(|(total, x)| *total += x);
-        total
+        found
+    };
+    (0..lanes).into_par_iter().map(lane).collect()
+}
+
+/// The samples of a panel, whose values are contiguous.
+fn samples_of(panel: MatRef<'_, f64>) -> impl Iterator<Item = &[f64]> {
+    let samples = panel.col_iter();
+    samples.map(|sample| {
+        sample
+            .try_as_col_major()
+            .map_or(&[][..], |own| own.as_slice())
     })
 }
 
-/// A function of panels of samples: panels in parallel, their results in order.
-fn in_panels<T: Send>(
-    rows: &RowBlock<'_>,
-    samples: Range<usize>,
-    shift: &[f64],
-    of: impl Fn(MatRef<'_, f64>) -> T + Sync,
-) -> Vec<T> {
+/// x + y, entry by entry.
+fn add(to: &mut [f64], more: &[f64]) {
+    to.iter_mut().zip(more).for_each(|(to, x)| *to += x);
+}
+
+/// The first pass. A class is summed about its first sample, so that no digits are lost to a large mean, and what does
+/// not vary is its own mean.
+fn means(rows: &RowBlock<'_>, class: &[usize], classes: usize) -> Means {
     let p = rows.features();
-    let starts: Vec<usize> = samples.clone().step_by(SUMMED).collect();
-    starts
-        .into_par_iter()
-        .map(|start| {
-            let own = start..(start + SUMMED).min(samples.end);
-            let mut panel = Mat::zeros(p, own.len());
-            rows.pack(own, 0..p, shift, 1.0, panel.as_mut());
-            of(panel.as_ref())
-        })
-        .collect()
+    let mut counts = vec![0_usize; classes];
+    let mut origins: Vec<Vec<f64>> = vec![Vec::new(); classes];
+    for (sample, &class) in class.iter().enumerate() {
+        counts[class] += 1;
+        if counts[class] == 1 {
+            origins[class] = rows.select(std::iter::once(sample)).values();
+        }
+    }
+    let zero = vec![0.0; p];
+    let empty = || {
+        let bounds = Bounds {
+            least: vec![f64::INFINITY; p],
+            most: vec![f64::NEG_INFINITY; p],
+        };
+        (vec![vec![0.0; p]; classes], bounds)
+    };
+    let shape = (lanes(rows, (classes + 2) * p), SUMMED);
+    let parts = in_lanes(
+        rows,
+        shape,
+        |_| &zero,
+        empty,
+        |(sums, bounds), start, panel| {
+            for (sample, x) in samples_of(panel).enumerate() {
+                let class = class[start + sample];
+                let ends = bounds.least.iter_mut().zip(&mut bounds.most);
+                let sums = sums[class].iter_mut().zip(&origins[class]);
+                for ((&x, (sum, origin)), (least, most)) in x.iter().zip(sums).zip(ends) {
+                    *sum += x - origin;
+                    // Values are finite; in this form the compiler does several at once.
+                    *least = if x < *least { x } else { *least };
+                    *most = if x > *most { x } else { *most };
+                }
+            }
+        },
+    );
+    let (mut sums, mut bounds) = empty();
+    for (part, ends) in &parts {
+        sums.iter_mut().zip(part).for_each(|(sum, x)| add(sum, x));
+        bounds.join(ends);
+    }
+    let origins = origins.into_iter().zip(counts);
+    let means = sums.into_iter().zip(origins).map(|(sum, (mut mean, n))| {
+        mean.iter_mut()
+            .zip(sum)
+            .for_each(|(mean, sum)| *mean += sum / n as f64);
+        mean
+    });
+    Means {
+        means: means.collect(),
+        bounds,
+    }
+}
+
+/// The second pass: squares of the features by class and, if wanted, the scatter, all about the means of the classes.
+fn about(
+    rows: &RowBlock<'_>,
+    class: &[usize],
+    means: &[Vec<f64>],
+    wanted: Wanted<'_>,
+) -> (Vec<Vec<f64>>, Mat<f64>) {
+    let p = rows.features();
+    let size = match wanted {
+        Wanted::Squares => 0,
+        Wanted::Scatter(_) => p,
+    };
+    let empty = || (vec![vec![0.0; p]; means.len()], Mat::zeros(size, size));
+    let lanes = lanes(rows, means.len() * p + size * size);
+    let product = match lanes {
+        1 => dense::add_outer,
+        _ => dense::add_outer_alone,
+    };
+    let shift = |sample: usize| means[class[sample]].as_slice();
+    let parts = in_lanes(
+        rows,
+        (lanes, PANEL),
+        shift,
+        empty,
+        |(squares, scatter), start, panel| {
+            for (sample, x) in samples_of(panel).enumerate() {
+                let own = squares[class[start + sample]].iter_mut();
+                own.zip(x.iter()).for_each(|(sum, x)| *sum += x * x);
+            }
+            match wanted {
+                Wanted::Scatter(stop) if stop.check().is_ok() => {
+                    product(scatter.as_mut(), panel, 1.0);
+                }
+                _ => {}
+            }
+        },
+    );
+    let mut parts = parts.into_iter();
+    let (mut squares, mut scatter) = parts.next().unwrap_or_else(empty);
+    for (more, part) in parts {
+        squares.iter_mut().zip(&more).for_each(|(to, x)| add(to, x));
+        dense::add_lower(scatter.as_mut(), part.as_ref(), 1.0);
+    }
+    (squares, scatter)
 }
 
 pub(super) fn measure<'i>(
