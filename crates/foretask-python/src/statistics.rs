@@ -28,24 +28,73 @@ impl Statistics {
         })
     }
 
-    /// Adds rows.
-    fn add(&mut self, py: Python<'_>, samples: Samples<'_>) -> PyResult<()> {
+    /// Adds rows; with names, columns are matched by them.
+    #[pyo3(signature = (samples, names = None))]
+    fn add(
+        &mut self,
+        py: Python<'_>,
+        samples: Samples<'_>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<()> {
         let named = samples.named()?;
         let statistics = &mut self.0;
-        run(py, || statistics.add(named.rows, &named.task, &named.class))
+        run(py, || match names {
+            Some(names) => statistics.add_named(named.rows, &names, &named.task, &named.class),
+            None => statistics.add(named.rows, &named.task, &named.class),
+        })
     }
 
-    /// Adds the statistics of other rows.
-    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<()> {
+    /// Adds the statistics of other rows; those that are there already only if they are to count again.
+    #[pyo3(signature = (other, again = false))]
+    fn merge(&mut self, py: Python<'_>, other: &Bound<'_, Self>, again: bool) -> PyResult<()> {
         let other = other.try_borrow()?.0.clone();
         let statistics = &mut self.0;
-        run(py, || statistics.merge(other))
+        run(py, || match again {
+            true => statistics.merge_again(other),
+            false => statistics.merge(other),
+        })
     }
 
-    /// As a safetensors file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.0.to_bytes().map_err(exception)?;
-        Ok(PyBytes::new(py, &bytes))
+    /// The same once more; numbers are shared.
+    fn copy(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    /// The union of parts in the canonical order.
+    #[staticmethod]
+    fn merge_all(py: Python<'_>, parts: Vec<Bound<'_, Self>>) -> PyResult<Self> {
+        let parts: Result<Vec<_>, _> = parts
+            .iter()
+            .map(|part| part.try_borrow().map(|part| part.0.clone()))
+            .collect();
+        let parts = parts?;
+        run(py, || foretask::Statistics::merge_all(parts)).map(Self)
+    }
+
+    /// As a safetensors file, for others to see if a least count is given.
+    #[pyo3(signature = (min_cell = None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        min_cell: Option<usize>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = match min_cell {
+            Some(least) => self.0.shareable(least).and_then(|shared| shared.to_bytes()),
+            None => self.0.to_bytes(),
+        };
+        Ok(PyBytes::new(py, &bytes.map_err(exception)?))
+    }
+
+    /// The names of the features, if they have any.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.0.feature_names().map(<[String]>::to_vec)
+    }
+
+    /// The identities of the parts.
+    #[getter]
+    fn parts(&self) -> Vec<String> {
+        self.0.parts().into_iter().collect()
     }
 
     /// Reads what `to_bytes` wrote.

@@ -112,6 +112,36 @@ pub enum Error {
         why: String,
     },
 
+    // Parts of statistics.
+    /// The columns of a part are not those of the others.
+    #[error("{part}{}: {why}", if column.is_empty() { String::new() } else { format!(", column '{column}'") })]
+    OtherColumns {
+        /// Which part.
+        part: String,
+        /// The column; empty if it is about all of them.
+        column: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A part is there already.
+    #[error(
+        "{part} holds rows that are there already; leave it out, or say that they are to count again"
+    )]
+    SamePart {
+        /// Which part.
+        part: String,
+    },
+    /// Statistics would show more than they are allowed to.
+    #[error("task '{task}'{}: {why}", class.as_ref().map_or(String::new(), |class| format!(", class '{class}'")))]
+    SmallCell {
+        /// The task.
+        task: String,
+        /// The class, if it is one.
+        class: Option<String>,
+        /// What would be shown.
+        why: String,
+    },
+
     // Settings.
     /// No task of that name.
     #[error("there is no task '{name}'; the tasks are: {}", list(known))]

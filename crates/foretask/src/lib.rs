@@ -130,11 +130,15 @@
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
 //!     mod.rs              what is kept of the data, mergeable
+//!     columns.rs          features by name
 //!     scale.rs            one number per task
 //!     measure.rs          statistics of rows
 //!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
+//!     parts.rs            of many, none of them twice
+//!     check.rs            whether numbers can be statistics
 //!     bytes.rs            as bytes
+//!     share.rs            for others to see
 //!     copies.rs           rows that look as if they belonged together
 //!   prepare/
 //!     naming.rs           names that are stored as numbers

@@ -2,8 +2,11 @@
 //! content is the same bytes.
 
 use std::collections::HashMap;
+use std::hash::Hasher;
+use std::ops::Range;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use twox_hash::XxHash64;
 
 /// A table: its name, its shape, its numbers with the last index running fastest.
 pub(crate) type Table = (String, Vec<usize>, Vec<f64>);
@@ -34,6 +37,49 @@ pub(crate) fn write(
     safetensors::serialize(views, Some(metadata)).map_err(|e| e.to_string())
 }
 
+/// The table with the checksum of a file: two halves of 64 bits, which are whole numbers as doubles.
+const SEAL: &str = "checksum";
+
+/// As `write`, with a checksum of all bytes but its own.
+pub(crate) fn write_sealed(
+    format: &str,
+    description: &impl serde::Serialize,
+    mut tables: Vec<Table>,
+) -> Result<Vec<u8>, String> {
+    tables.push((SEAL.into(), vec![2], vec![0.0; 2]));
+    let mut bytes = write(format, description, tables)?;
+    let place =
+        Tables(SafeTensors::deserialize(&bytes).map_err(|e| e.to_string())?).place(&bytes)?;
+    let seal = seal(&bytes, place.clone());
+    bytes[place].copy_from_slice(&seal);
+    Ok(bytes)
+}
+
+/// The same file with the checksum of what is in it now, for tests of what a checksum does not see.
+#[cfg(test)]
+pub(crate) fn sealed_anew(bytes: &[u8]) -> Option<Vec<u8>> {
+    let place = Tables(SafeTensors::deserialize(bytes).ok()?)
+        .place(bytes)
+        .ok()?;
+    let mut bytes = bytes.to_vec();
+    let seal = seal(&bytes, place.clone());
+    bytes[place].copy_from_slice(&seal);
+    Some(bytes)
+}
+
+/// The checksum of all bytes but those at `place`, as it is stored.
+fn seal(bytes: &[u8], place: Range<usize>) -> [u8; 16] {
+    let mut hash = XxHash64::with_seed(0);
+    hash.write(&bytes[..place.start]);
+    hash.write(&bytes[place.end..]);
+    let sum = hash.finish();
+    let halves = [sum >> 32, sum & u64::from(u32::MAX)].map(|half| (half as f64).to_le_bytes());
+    let mut stored = [0; 16];
+    stored[..8].copy_from_slice(&halves[0]);
+    stored[8..].copy_from_slice(&halves[1]);
+    stored
+}
+
 /// A file that was written by `write`.
 pub(crate) struct Tables<'b>(SafeTensors<'b>);
 
@@ -59,6 +105,34 @@ impl<'b> Tables<'b> {
         };
         let tables = SafeTensors::deserialize(bytes).map_err(broken)?;
         Ok((description, Self(tables)))
+    }
+
+    /// Where the checksum is.
+    fn place(&self, bytes: &[u8]) -> Result<Range<usize>, String> {
+        let view = self.0.tensor(SEAL).map_err(|_| "it has no checksum")?;
+        let data = view.data();
+        let start = (data.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
+        let end = start
+            .checked_add(data.len())
+            .filter(|&end| end <= bytes.len());
+        match end {
+            Some(end) if data.len() == 16 => Ok(start..end),
+            _ => Err("its checksum has the wrong size".into()),
+        }
+    }
+
+    /// Whether these are the bytes that were written.
+    pub(crate) fn check_seal(&self, bytes: &[u8]) -> Result<(), String> {
+        let place = self.place(bytes)?;
+        match bytes[place.clone()] == seal(bytes, place) {
+            true => Ok(()),
+            false => Err("its checksum is wrong: it was damaged or edited".into()),
+        }
+    }
+
+    /// How many tables there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -14,7 +14,7 @@ impl Done<'_> {
         let description = Description {
             target: cells.tasks()[self.plan.target].name.clone(),
             tasks: cells.tasks().to_vec(),
-            feature_names: None,
+            feature_names: self.shared.raw.feature_names().map(<[String]>::to_vec),
             preparation: None,
             rule: outcome.rule.clone(),
             forecast: outcome.forecast.clone(),

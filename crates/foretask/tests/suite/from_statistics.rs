@@ -333,7 +333,7 @@ fn a_part_that_gave_its_rows_up_ends_the_keeping() {
     assert!(whole.rows_of(1).is_some());
     whole.merge(half(false).statistics()).unwrap();
     assert!(whole.rows_of(1).is_none());
-    whole.merge(kept(&half(false))).unwrap();
+    whole.merge_again(kept(&half(false))).unwrap();
     assert!(whole.rows_of(1).is_none());
     // Rows in memory are not lost; few rows are always kept.
     let mut whole = kept(&half(true));
@@ -343,7 +343,7 @@ fn a_part_that_gave_its_rows_up_ends_the_keeping() {
     assert!(whole.rows_of(1).is_some());
 }
 
-/// Two tasks of two features, four rows and one, as bytes written when the format was made.
+/// Two tasks of two features, four rows and one, as bytes of version 2.
 const OLD: &str = "\
     40020000000000007b225f5f6d657461646174615f5f223a7b22666f72657461736b2d737461746973746963732d32223a22\
     7b5c2266656174757265735c223a322c5c227461736b735c223a5b7b5c226e616d655c223a5c22745c222c5c22636c617373\
@@ -363,22 +363,13 @@ const OLD: &str = "\
     c03f000000000000f23f000000000000e03f000000000000204000000000000000000000000000000000";
 
 #[test]
-fn old_bytes_are_read_and_written_again() {
+fn bytes_of_another_version_are_refused_with_both_named() {
     let bytes: Vec<u8> = (0..OLD.len() / 2)
         .map(|i| u8::from_str_radix(&OLD[2 * i..2 * i + 2], 16).unwrap())
         .collect();
-    let mut now = Statistics::new(2);
-    let values = [0.25, -1.0, 1.5, 2.0, 0.75, 0.5, 0.5, -2.0, 3.0, -0.5];
-    let rows = Rows::row_major(&values, 2).unwrap();
-    let class = ["a", "b", "a", "b", "a"];
-    now.add(rows, &["t", "t", "t", "t", "u"], &class).unwrap();
-    assert_eq!(now.to_bytes().unwrap(), bytes);
-    let old = Statistics::from_bytes(&bytes).unwrap();
-    assert_eq!(
-        (old.rows_of(0).is_some(), old.rows_of(1).is_some()),
-        (false, true)
-    );
-    assert_eq!(old.to_bytes().unwrap(), bytes);
+    let error = Statistics::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(error.contains("'foretask-statistics-2'"), "{error}");
+    assert!(error.contains("'foretask-statistics-3'"), "{error}");
 }
 
 #[test]

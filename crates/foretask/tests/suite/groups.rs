@@ -414,7 +414,7 @@ fn what_groups_cannot_do_is_said() {
     let owned = Study::new(statistics.clone(), &settings(Labels::Auto)).unwrap();
     let borrowed = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
     assert_eq!(owned.forecast(), borrowed.forecast());
-    let error = statistics.merge(Statistics::of(&tasks)).unwrap_err();
+    let error = statistics.merge_again(Statistics::of(&tasks)).unwrap_err();
     assert!(error.to_string().contains("keep no groups"));
     assert!(Statistics::of(&tasks).to_bytes().is_err());
     let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();

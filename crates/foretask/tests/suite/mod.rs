@@ -29,6 +29,7 @@ mod normal_points;
 mod one_vs_one;
 mod optimal_labels;
 mod orthants;
+mod parts;
 mod pooled;
 mod prepare;
 mod real_data;

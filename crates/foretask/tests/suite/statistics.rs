@@ -1,6 +1,7 @@
 //! Statistics: what they hold, how they merge, what survives a file.
 
 use super::common;
+use crate::tensors::sealed_anew;
 
 use common::generate::{cases, gaussian, problems};
 use common::oracle::mean;
@@ -162,6 +163,17 @@ proptest! {
             bytes[position] = value;
         }
         read_and_use(&bytes);
+        // With a checksum that is right every other check is on its own.
+        read_and_use(&sealed_anew(&bytes).unwrap_or(bytes));
+    }
+
+    #[test]
+    fn changed_numbers_are_noticed_by_the_checksum(problem in problems(2), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+        let mut bytes = problem.table().statistics().to_bytes().unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        let refused = matches!(Statistics::from_bytes(&bytes), Err(Error::Format { .. }));
+        prop_assert!(refused, "bit {} of byte {}", bit, at);
     }
 }
 
@@ -171,10 +183,21 @@ fn read_and_use(bytes: &[u8]) {
         let tasks = statistics.cells().tasks().len();
         let _ = statistics.scales();
         let mut more = statistics.clone();
-        let _ = more.merge(statistics.clone());
+        let _ = more.merge_again(statistics.clone());
+        assert!(
+            more.means()
+                .col_iter()
+                .all(|mean| mean.iter().all(|x| x.is_finite()))
+        );
         let coupling = foretask::Coupling::uniform(1.0, 1.0, tasks).unwrap();
         if let Ok(system) = System::new(statistics, Scaling::Auto, &coupling) {
-            (0..tasks).for_each(|task| drop(system.weights(task)));
+            let finite = |task| {
+                system
+                    .weights(task)
+                    .col_iter()
+                    .all(|w| w.iter().all(|x| x.is_finite()))
+            };
+            assert!((0..tasks).all(finite), "weights that are not finite");
         }
     }
 }
@@ -188,12 +211,13 @@ fn header(bytes: &[u8]) -> String {
 fn with_header(bytes: &[u8], changed: &str) -> Vec<u8> {
     let data = &bytes[8 + header(bytes).len()..];
     let padded = changed.len().next_multiple_of(8);
-    [
+    let bytes = [
         &(padded as u64).to_le_bytes()[..],
         format!("{changed:padded$}").as_bytes(),
         data,
     ]
-    .concat()
+    .concat();
+    sealed_anew(&bytes).unwrap_or(bytes)
 }
 
 fn small() -> Problem {
@@ -229,7 +253,16 @@ fn a_header_that_does_not_fit_the_data_is_refused() {
         (r#"\"features\":3"#, r#"\"features\":-3"#),
         (r#"[1,1]"#, r#"[1,2]"#),
         (r#"[1,1]"#, r#"[1]"#),
-        (r#"foretask-statistics-2"#, r#"foretask-statistics-9"#),
+        (r#"foretask-statistics-3"#, r#"foretask-statistics-9"#),
+        (r#"\"counts\":[4,3]"#, r#"\"counts\":[7,0]"#),
+        (r#"\"name\":\"north\""#, r#"\"name\":\"east\""#),
+        (r#"\"parts\":[\""#, r#"\"parts\":[\"g"#),
+        (
+            r#"\"tasks\":"#,
+            r#"\"names\":[\"a\",\"b\",\"a\"],\"tasks\":"#,
+        ),
+        (r#"\"tasks\":"#, r#"\"names\":[\"a\",\"b\"],\"tasks\":"#),
+        (r#"\"tasks\":"#, r#"\"colour\":1,\"tasks\":"#),
     ] {
         assert_refused(from, to);
     }
@@ -244,6 +277,10 @@ fn numbers_that_are_not_finite_are_refused_in_every_tensor() {
             let mut changed = bytes.clone();
             changed[at..at + 8].copy_from_slice(&value.to_le_bytes());
             assert!(Statistics::from_bytes(&changed).is_err(), "{value} at {at}");
+            let sealed = sealed_anew(&changed).unwrap();
+            if sealed != bytes {
+                assert!(Statistics::from_bytes(&sealed).is_err(), "{value} at {at}");
+            }
         }
     }
 }

@@ -1,23 +1,32 @@
-//! Statistics as bytes: a safetensors file, whose only metadata entry describes the tasks, so that the
-//! same statistics are the same bytes.
+//! Statistics as bytes: a safetensors file. Its only metadata entry names the format with its version and describes the
+//! rest (features by name and order, tasks, classes, whose rows are kept, which parts are in it), so that the same
+//! statistics are the same bytes; a checksum is over all of them. Of a scatter the lower triangle is stored.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use faer::Mat;
 
-use super::{Bounds, Kept, RowBlock, Second, Statistics};
+use super::{Bounds, Kept, RowBlock, Second, Statistics, check};
 use crate::data::cells::{Cells, Task};
 use crate::error::{Error, Result};
 use crate::stop::Stop;
 use crate::tensors::{self, Table, Tables};
 
-/// The metadata entry.
+/// The metadata entry: all that is not a number of the data.
 #[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Header {
     features: usize,
+    /// The names of the features, in the order of the columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
     tasks: Vec<Task>,
+    /// Whose rows are kept.
     #[serde(default, skip_serializing_if = "is_default")]
     kept: Kept,
+    /// The identities of the parts ([`Statistics::parts`]).
+    parts: BTreeSet<String>,
 }
 
 fn is_default(kept: &Kept) -> bool {
@@ -25,7 +34,7 @@ fn is_default(kept: &Kept) -> bool {
 }
 
 /// The name of the metadata entry, and so of the format.
-const FORMAT: &str = "foretask-statistics-2";
+const FORMAT: &str = "foretask-statistics-3";
 
 impl Statistics<'static> {
     /// Reads what [`Statistics::to_bytes`] wrote.
@@ -80,16 +89,32 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
         let kept = statistics.kept.contains(&cells.tasks()[task].name);
         let rows = second.rows().filter(|_| scatter.is_none() || kept);
         let name = format!("scatter.{task}");
-        tables.extend(scatter.map(|scatter| (name, vec![p, p], entries(scatter))));
+        tables.extend(scatter.map(|scatter| (name, vec![triangle(p)], lower(scatter))));
         let name = format!("rows.{task}");
         tables.extend(rows.map(|rows| (name, vec![rows.len(), p], rows.values())));
     }
     let header = Header {
         features: p,
+        names: statistics.names.as_deref().map(<[String]>::to_vec),
         tasks: cells.tasks().to_vec(),
         kept: statistics.kept.clone(),
+        parts: statistics.parts(),
     };
-    tensors::write(FORMAT, &header, tables)
+    tensors::write_sealed(FORMAT, &header, tables)
+}
+
+/// Entries on and below the diagonal.
+fn triangle(p: usize) -> usize {
+    p * (p + 1) / 2
+}
+
+/// Column by column, from the diagonal down.
+fn lower(matrix: &Mat<f64>) -> Vec<f64> {
+    let mut values = Vec::with_capacity(triangle(matrix.ncols()));
+    for j in 0..matrix.ncols() {
+        values.extend(matrix.col(j).iter().skip(j));
+    }
+    values
 }
 
 /// Column by column.
@@ -102,69 +127,79 @@ fn entries(matrix: &Mat<f64>) -> Vec<f64> {
 
 fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> {
     let (header, tables) = Tables::read(bytes, FORMAT, "statistics of foretask")?;
+    tables.check_seal(bytes)?;
     let Header {
         features,
+        names,
         tasks,
         kept,
+        parts,
     } = header;
-    if tasks
-        .iter()
-        .any(|task| task.classes.len() != task.counts.len())
-    {
-        return Err("class names and counts differ in number".into());
-    }
-    // Sums of counts are taken freely once they are in.
-    let counts = tasks.iter().flat_map(|task| &task.counts);
-    if counts
-        .copied()
-        .try_fold(0_usize, usize::checked_add)
-        .is_none()
-    {
-        return Err("the counts are too large".into());
-    }
+    check::tasks(&tasks, features)?;
+    check::names(names.as_deref(), features)?;
+    check::identities(parts.iter())?;
     let cells = Cells::new(tasks);
-    let read = |name: &str, columns: usize, rows: usize| -> std::result::Result<Vec<f64>, String> {
+    let mut used = 1;
+    // What is made here is as large as what was read: shapes are compared before.
+    let mut read = |name: &str, size: Option<usize>| -> std::result::Result<Vec<f64>, String> {
         let (_, values) = tables.get(name)?;
-        if Some(values.len()) != columns.checked_mul(rows) {
+        if Some(values.len()) != size {
             return Err(format!("'{name}' has the wrong shape"));
         }
         if values.iter().any(|x| !x.is_finite()) {
             return Err(format!("'{name}' holds values that are not finite"));
         }
+        used += 1;
         Ok(values)
     };
-    let matrix = |name: &str, columns: usize, rows: usize| {
-        let values = read(name, columns, rows)?;
-        Ok::<_, String>(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
-    };
-    let means = matrix("means", cells.len(), features)?;
-    let within = matrix("within", cells.len(), features)?;
-    let mut bounds = Vec::new();
-    for task in 0..cells.tasks().len() {
-        let mut least = read(&format!("bounds.{task}"), 2, features)?;
+    let by_cell = features.checked_mul(cells.len());
+    let matrix =
+        |values: Vec<f64>| Mat::from_fn(features, cells.len(), |i, j| values[j * features + i]);
+    let means = matrix(read("means", by_cell)?);
+    let within = matrix(read("within", by_cell)?);
+    let (mut bounds, mut second) = (Vec::new(), Vec::new());
+    for (task, entry) in cells.tasks().iter().enumerate() {
+        let mut least = read(&format!("bounds.{task}"), features.checked_mul(2))?;
         let most = least.split_off(features);
         bounds.push(Bounds { least, most });
-    }
-    let mut second = Vec::new();
-    for (task, entry) in cells.tasks().iter().enumerate() {
         let name = format!("rows.{task}");
-        let rows = || -> std::result::Result<RowBlock<'static>, String> {
-            let values = read(&name, entry.samples(), features)?;
-            Ok(RowBlock::owned(values, features))
+        let samples = entry.samples();
+        let few = samples < features;
+        let rows = match few || tables.has(&name) {
+            true => Some(RowBlock::owned(
+                read(&name, samples.checked_mul(features))?,
+                features,
+            )),
+            false => None,
         };
-        second.push(if entry.samples() < features {
-            Second::Rows(rows()?)
-        } else {
-            let scatter = matrix(&format!("scatter.{task}"), features, features)?;
-            let there = features > 0 && tables.has(&name);
-            Second::Scatter {
-                scatter: Arc::new(scatter),
-                rows: there.then(rows).transpose()?,
+        second.push(match rows {
+            Some(rows) if few => Second::Rows(rows),
+            rows => {
+                let size = features
+                    .checked_add(1)
+                    .and_then(|p| p.checked_mul(features));
+                let values = read(&format!("scatter.{task}"), size.map(|twice| twice / 2))?;
+                let mut scatter = Mat::zeros(features, features);
+                let mut values = values.into_iter();
+                for j in 0..features {
+                    let column = scatter.col_mut(j).subrows_mut(j, features - j);
+                    let below = column.iter_mut().zip(values.by_ref());
+                    below.for_each(|(to, from)| *to = from);
+                }
+                Second::Scatter {
+                    scatter: Arc::new(scatter),
+                    rows,
+                }
             }
         });
     }
-    Ok(Statistics {
+    if used != tables.len() {
+        return Err("it holds tables that do not belong there".into());
+    }
+    let statistics = Statistics {
         features,
+        names: names.map(Arc::from),
+        parts,
         cells,
         means,
         within,
@@ -173,5 +208,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         kept,
         groups: None,
         stop: Stop::default(),
-    })
+    };
+    check::numbers(&statistics)?;
+    Ok(statistics)
 }

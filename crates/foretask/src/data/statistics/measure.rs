@@ -1,5 +1,6 @@
 //! Statistics of rows: two passes, so that a large mean costs no digits.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
@@ -112,6 +113,8 @@ impl<'a> Statistics<'a> {
         bounds[task].clone_from(&own.bounds[0]);
         Some(Self {
             features: self.features,
+            names: self.names.clone(),
+            parts: BTreeSet::new(),
             means: columns(|of| &of.means),
             within: columns(|of| &of.within),
             cells,
@@ -236,6 +239,8 @@ fn first_order<'r, 's>(
     }
     let statistics = Statistics {
         features: p,
+        names: None,
+        parts: BTreeSet::new(),
         cells: cells.clone(),
         means,
         within,

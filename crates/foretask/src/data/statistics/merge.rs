@@ -8,13 +8,16 @@ use std::sync::Arc;
 use faer::Mat;
 
 use super::measure::measure;
-use super::{Bounds, Second, Statistics, scatter_of_rows};
+use super::{Bounds, Second, Statistics, columns, scatter_of_rows};
 use crate::data::cells::{Cells, Task, sort_names};
 use crate::data::rows::Rows;
 use crate::data::tasks::group;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
+
+/// What errors call statistics that are merged.
+const MERGED: &str = "the part to be merged";
 
 impl Statistics<'static> {
     /// Adds rows with their task and class names.
@@ -29,17 +32,94 @@ impl Statistics<'static> {
         class: &[U],
     ) -> Result<()> {
         let (cells, order) = group(rows, task, class, 0..rows.len())?;
-        self.merge(measure(rows, &cells, &order, &Stop::default()))
+        self.union(measure(rows, &cells, &order, &Stop::default()))
+    }
+
+    /// The same for rows whose columns are in an order of their own, given by `names`. The first rows say what the
+    /// names are, unless [`Statistics::with_feature_names`] did.
+    ///
+    /// # Errors
+    /// As [`Statistics::add`], and [`Error::OtherColumns`] if a column is missing or foreign.
+    pub fn add_named<S: AsRef<str>, U: AsRef<str>>(
+        &mut self,
+        rows: Rows<'_>,
+        names: &[String],
+        task: &[S],
+        class: &[U],
+    ) -> Result<()> {
+        let (cells, order) = group(rows, task, class, 0..rows.len())?;
+        let added = measure(rows, &cells, &order, &Stop::default());
+        let added = self.matched(
+            added.with_feature_names(names.to_vec())?,
+            "the rows to be added",
+        )?;
+        self.union(added)
     }
 
     /// Adds the statistics of other rows, which come after those that are there.
     ///
-    /// Rows that either keeps are kept, if neither has given up those of that task.
+    /// Rows that either keeps are kept, if neither has given up those of that task. Columns are matched by name where
+    /// features have names. One after the other is not the order that gives the same last bits whatever the grouping:
+    /// that is [`Statistics::merge_all`].
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups and neither
-    /// is empty; nothing is added then.
+    /// [`Error::SamePart`] if these rows are there already, [`Error::OtherColumns`] or [`Error::Shape`] if the features
+    /// differ, [`Error::Setting`] if either has groups and neither is empty; nothing is added then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
+        if !self.parts().is_disjoint(&other.parts()) {
+            return Err(Error::SamePart {
+                part: MERGED.into(),
+            });
+        }
+        self.unite(other, MERGED)
+    }
+
+    /// The same for a part that may be there already and is meant to count again.
+    ///
+    /// # Errors
+    /// As [`Statistics::merge`].
+    pub fn merge_again(&mut self, other: Statistics<'_>) -> Result<()> {
+        self.unite(other, MERGED)
+    }
+
+    /// The union of parts, matched by name; `part` is what errors call the other one.
+    pub(super) fn unite(&mut self, other: Statistics<'_>, part: &str) -> Result<()> {
+        let other = self.matched(other, part)?;
+        let parts = self.parts().union(&other.parts()).cloned().collect();
+        self.union(other)?;
+        self.parts = parts;
+        Ok(())
+    }
+
+    /// The columns of other statistics in the order of these. Where neither has rows the names of either will do.
+    fn matched<'o>(&mut self, other: Statistics<'o>, part: &str) -> Result<Statistics<'o>> {
+        let unnamed = |why| Error::OtherColumns {
+            part: part.to_owned(),
+            column: String::new(),
+            why,
+        };
+        match (&self.names, &other.names) {
+            (Some(names), Some(of)) => Ok(match columns::places(names, of, part)? {
+                Some(places) => other.reordered(&places, names),
+                None => other,
+            }),
+            (None, None) => Ok(other),
+            (None, Some(names)) if self.cells.is_empty() && self.features == other.features => {
+                self.names = Some(names.clone());
+                Ok(other)
+            }
+            (Some(_), None) if other.cells.is_empty() => Ok(other),
+            (None, Some(_)) => Err(unnamed(
+                "its columns have names and those before have none, so that they cannot be matched; name all or none",
+            )),
+            (Some(_), None) => Err(unnamed(
+                "its columns have no names and those before have, so that they cannot be matched; name all or none",
+            )),
+        }
+    }
+
+    /// The union, column by column.
+    fn union(&mut self, other: Statistics<'_>) -> Result<()> {
         if other.features != self.features {
             return Err(Error::Shape {
                 what: "features",
@@ -154,6 +234,8 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
     let matrix = |of: Vec<Vec<f64>>| Mat::from_fn(p, of.len(), |feature, cell| of[cell][feature]);
     Statistics {
         features: p,
+        names: a.names,
+        parts: a.parts,
         cells: Cells::new(tasks),
         means: matrix(means),
         within: matrix(within),

@@ -11,7 +11,8 @@
 //! the two; the Gram matrix that training needs then is formed from them). Two batches a, b merge
 //! by S = S_a + S_b + n_a n_b/(n_a + n_b) d dᵀ with d the difference of their means
 //! (`docs/3-the-solver.md#mergeable-statistics`),
-//! so parts may be taken in any order and grouping. Statistics of data in memory borrow the rows;
+//! so parts may be taken in any order and grouping; the same last bits come out in one fixed order
+//! ([`Statistics::merge_all`]). Where features have names, columns are matched by them. Statistics of data in memory borrow the rows;
 //! statistics that are added to, merged or read from bytes own them.
 //!
 //! Leave-one-out needs the rows of its target. [`Statistics::keeping_rows_of`] keeps those of a task
@@ -23,11 +24,15 @@
 //! that outnumber the features. Clones share them.
 
 mod bytes;
+mod check;
+mod columns;
 mod copies;
 mod measure;
 mod merge;
+mod parts;
 mod rows;
 mod scale;
+mod share;
 mod view;
 
 use std::collections::BTreeSet;
@@ -62,6 +67,10 @@ pub(crate) const NO_SPREAD: f64 = 1e-14;
 #[derive(Clone, Debug)]
 pub struct Statistics<'a> {
     features: usize,
+    /// The names of the features, if they were told.
+    names: Option<Arc<[String]>>,
+    /// The identities of the parts that were merged, if any were.
+    parts: BTreeSet<String>,
     cells: Cells,
     /// Cell means, p x C.
     means: Mat<f64>,
@@ -150,6 +159,8 @@ impl Statistics<'static> {
     pub fn new(features: usize) -> Self {
         Self {
             features,
+            names: None,
+            parts: BTreeSet::new(),
             cells: Cells::new(Vec::new()),
             means: Mat::zeros(features, 0),
             within: Mat::zeros(features, 0),
@@ -292,6 +303,8 @@ impl<'a> Statistics<'a> {
     fn first_order_of(&self, cells: Cells, left: &[usize]) -> Self {
         Self {
             features: self.features,
+            names: self.names.clone(),
+            parts: BTreeSet::new(),
             cells,
             means: Mat::from_fn(self.features, left.len(), |feature, cell| {
                 self.means[(feature, left[cell])]

@@ -1,0 +1,208 @@
+//! Whether numbers that come from outside can be the statistics of any rows. What passes here can be merged and
+//! trained on without a surprise.
+
+use std::collections::HashSet;
+
+use super::{Bounds, RowBlock, Second, Statistics, columns, parts};
+use crate::data::cells::Task;
+
+/// Rounding that statistics may have gathered over many merges, relative to the numbers that it is made on.
+const ROUNDING: f64 = 1e-6;
+/// Counts are multiplied as doubles, which are exact up to here.
+const MOST_ROWS: usize = 1 << 53;
+
+/// The names and counts, before anything is made of them.
+pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
+    if features == 0 && !tasks.is_empty() {
+        return Err("it has tasks, but no features".into());
+    }
+    if let Some(name) = twice(tasks.iter().map(|task| &task.name)) {
+        return Err(format!("two tasks are called '{name}'"));
+    }
+    let mut total = 0_usize;
+    for task in tasks {
+        let name = &task.name;
+        if task.classes.len() != task.counts.len() {
+            return Err(format!(
+                "class names and counts of task '{name}' differ in number"
+            ));
+        }
+        if task.classes.is_empty() || task.counts.contains(&0) {
+            return Err(format!("task '{name}' has no class, or one without rows"));
+        }
+        if let Some(class) = twice(task.classes.iter()) {
+            return Err(format!("task '{name}' has two classes '{class}'"));
+        }
+        for &count in &task.counts {
+            total = total
+                .checked_add(count)
+                .filter(|&total| total <= MOST_ROWS)
+                .ok_or("the counts are too large")?;
+        }
+    }
+    Ok(())
+}
+
+fn twice<'n>(names: impl Iterator<Item = &'n String>) -> Option<&'n String> {
+    let mut seen = HashSet::new();
+    names.into_iter().find(|name| !seen.insert(name.as_str()))
+}
+
+/// What belongs to the whole.
+pub(super) fn names(names: Option<&[String]>, features: usize) -> Result<(), String> {
+    match names {
+        Some(names) if names.len() != features => {
+            Err("it has not as many names as features".into())
+        }
+        Some(names) => match columns::unusable(names) {
+            Some((column, why)) => Err(format!("column '{column}': {why}")),
+            None => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
+/// Identities of parts.
+pub(super) fn identities<'t>(
+    mut identities: impl Iterator<Item = &'t String>,
+) -> Result<(), String> {
+    match identities.find(|text| !parts::is_identity(text)) {
+        Some(text) => Err(format!("'{text}' is not the identity of a part")),
+        None => Ok(()),
+    }
+}
+
+/// The numbers, which are finite and of the right shapes.
+pub(super) fn numbers(statistics: &Statistics<'_>) -> Result<(), String> {
+    if statistics
+        .within
+        .col_iter()
+        .any(|cell| cell.iter().any(|&x| x < 0.0))
+    {
+        return Err("a sum of squares is negative".into());
+    }
+    for (task, entry) in statistics.cells.tasks().iter().enumerate() {
+        bounds(statistics, task)?;
+        if let Some(rows) = statistics.second[task].rows() {
+            of_rows(statistics, task, entry, rows)?;
+        }
+        if let Second::Scatter { scatter, .. } = &statistics.second[task] {
+            let name = &entry.name;
+            diagonal(statistics, task, &|feature| scatter[(feature, feature)])
+                .map_err(|why| format!("the scatter of task '{name}' {why}"))?;
+            for j in 0..scatter.ncols() {
+                for i in j + 1..scatter.nrows() {
+                    let most = scatter[(i, i)].max(0.0).sqrt() * scatter[(j, j)].max(0.0).sqrt();
+                    // Entries of features that hardly vary are rounding of their own.
+                    let slack = ROUNDING * most + f64::MIN_POSITIVE.sqrt();
+                    if scatter[(i, j)].abs() > most + slack + rounded(statistics, task, i, j) {
+                        return Err(format!(
+                            "the scatter of task '{name}' is that of no rows (features {} and {})",
+                            j + 1,
+                            i + 1
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The size of a feature in a task.
+fn size(bounds: &Bounds, feature: usize) -> f64 {
+    bounds.least[feature].abs().max(bounds.most[feature].abs())
+}
+
+/// What rounding of the values may leave in an entry of a scatter.
+fn rounded(statistics: &Statistics<'_>, task: usize, i: usize, j: usize) -> f64 {
+    let (n, bounds) = (
+        statistics.cells.samples(task) as f64,
+        &statistics.bounds[task],
+    );
+    1e-12 * n * size(bounds, i) * size(bounds, j)
+}
+
+/// least <= mean <= most for every class.
+fn bounds(statistics: &Statistics<'_>, task: usize) -> Result<(), String> {
+    let bounds = &statistics.bounds[task];
+    for feature in 0..statistics.features {
+        let (least, most) = (bounds.least[feature], bounds.most[feature]);
+        let slack = 1e-9 * size(bounds, feature);
+        let inside = |mean: f64| least - slack <= mean && mean <= most + slack;
+        let mut cells = statistics.cells.of_task(task);
+        if least > most || !cells.all(|cell| inside(statistics.means[(feature, cell)])) {
+            let name = &statistics.cells.tasks()[task].name;
+            return Err(format!(
+                "feature {} of task '{name}' has a mean beyond its bounds",
+                feature + 1
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The diagonal of a scatter is what is within the classes and between them.
+fn diagonal(
+    statistics: &Statistics<'_>,
+    task: usize,
+    of: &dyn Fn(usize) -> f64,
+) -> Result<(), String> {
+    let mean = statistics.task_mean(task);
+    for feature in 0..statistics.features {
+        let found = of(feature);
+        if found < 0.0 {
+            return Err("has a negative diagonal".into());
+        }
+        let cells = statistics.cells.of_task(task);
+        let expected: f64 = cells
+            .map(|cell| {
+                let apart = statistics.means[(feature, cell)] - mean[feature];
+                statistics.within[(feature, cell)]
+                    + statistics.cells.count(cell) as f64 * apart * apart
+            })
+            .sum();
+        let slack = ROUNDING * expected.max(found) + rounded(statistics, task, feature, feature);
+        // Not the other way round: what overflowed compares with nothing.
+        let close = expected.is_finite() && (found - expected).abs() <= slack;
+        if !close {
+            return Err(format!(
+                "does not fit the squares within its classes (feature {})",
+                feature + 1
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Rows lie within the bounds, and have the means that were told.
+fn of_rows(
+    statistics: &Statistics<'_>,
+    task: usize,
+    entry: &Task,
+    rows: &RowBlock<'_>,
+) -> Result<(), String> {
+    let (p, bounds) = (statistics.features, &statistics.bounds[task]);
+    let name = &entry.name;
+    let values = rows.values();
+    let mut rows = values.chunks_exact(p.max(1));
+    for (cell, &count) in statistics.cells.of_task(task).zip(&entry.counts) {
+        let mut sums = vec![0.0; p];
+        for row in rows.by_ref().take(count) {
+            for (feature, &x) in row.iter().enumerate() {
+                if x < bounds.least[feature] || x > bounds.most[feature] {
+                    return Err(format!("a row of task '{name}' is beyond its bounds"));
+                }
+                sums[feature] += x / count as f64;
+            }
+        }
+        for (feature, mean) in sums.into_iter().enumerate() {
+            let apart = (mean - statistics.means[(feature, cell)]).abs();
+            let close = apart <= ROUNDING * size(bounds, feature);
+            if !close {
+                return Err(format!("the rows of task '{name}' have other means"));
+            }
+        }
+    }
+    Ok(())
+}
