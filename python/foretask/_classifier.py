@@ -297,6 +297,8 @@ default="auto"
         for stale in ("feature_names_in_", "task_column_"):
             if hasattr(self, stale):
                 delattr(self, stale)
+        if hasattr(statistics, "feature_names_in_"):
+            self.feature_names_in_ = statistics.feature_names_in_
         return choices, tasks, classes
 
     def _problem(

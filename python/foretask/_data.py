@@ -119,7 +119,8 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value
+    # The missing value of pandas is neither equal nor unequal to itself.
+    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def dense(X: Any) -> NDArray[Any]:

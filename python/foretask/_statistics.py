@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_X_y
+from sklearn.utils import check_consistent_length, check_X_y
+from sklearn.utils.validation import column_or_1d
 
 from . import _foretask
 from ._data import (
@@ -15,6 +16,7 @@ from ._data import (
     TABLE,
     Names,
     Samples,
+    columns_of,
     dense,
     encode,
     labels_of,
@@ -22,6 +24,7 @@ from ._data import (
     named,
     one_per_row,
     reordered,
+    split_column,
 )
 
 
@@ -67,21 +70,30 @@ class Statistics:
     def add(self, X: Any, y: Any, task: Any = None) -> Statistics:
         """Add rows.
 
+        Arrays of single and double precision in C or Fortran order, memory-mapped files among them, are
+        read where they are; any other array of numbers (float16, integers, booleans, strided ones) is
+        converted block by block.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Features.
+            Features; no rows are fine. The columns of a data frame are matched by name with those that came
+            before.
         y : array-like of shape (n_samples,)
             Classes.
-        task : object or array-like of shape (n_samples,), default=None
-            The task of all rows, or of each.
+        task : str, object or array-like of shape (n_samples,), default=None
+            A column of X by its name, as in :meth:`MultiTaskClassifier.fit`; else the task of all rows, or
+            of each.
 
         Returns
         -------
         Statistics
             Itself. If the rows are refused nothing is added.
         """
-        X, y = check_X_y(X, y, **TABLE)
+        if isinstance(task, str) and task in columns_of(X):
+            X, task = split_column(X, task)
+        names = columns_of(X) or None
+        X, y = _checked(X, y)
         classes, class_codes = encode(y, "classes")
         if task is None or isinstance(task, str) or np.ndim(task) == 0:
             label = ONLY_TASK if task is None else task
@@ -90,19 +102,36 @@ class Statistics:
         else:
             tasks, task_codes = encode(one_per_row("task", task, X.shape[0]), "tasks")
         raw = self._raw
-        if raw is None:
-            raw = _foretask.Statistics(X.shape[1], self._keep)
-        raw.add(Samples(dense(X), task_codes, tasks.names, class_codes, classes.names))
-        self._raw = raw
+        if raw is not None:
+            _refuse_two_kinds(_classes_of(raw), set(classes.names))
+            if names is None and raw.feature_names is not None:
+                raise ValueError(
+                    "the columns before have names, these have none: give a data frame with them"
+                )
+        added = _foretask.Statistics(X.shape[1], self._keep) if raw is None else raw
+        blocks = _blocks(X)
+        if len(blocks) > 1:
+            added = added.copy()  # all of them or none
+        for block in blocks:
+            samples = Samples(
+                _table(X[block]), task_codes[block], tasks.names, class_codes[block], classes.names
+            )
+            added.add(samples, names)
+        self._raw = added
         return self
 
-    def merge(self, other: Statistics) -> Statistics:
+    def merge(self, other: Statistics, again: bool = False) -> Statistics:
         """Add the statistics of other rows, which come after those that are there.
+
+        Columns are matched by name where features have names. The last bits of sums depend on their
+        grouping; the order that gives the same bits on any machine is that of :meth:`merge_all`.
 
         Parameters
         ----------
         other : Statistics
             Of other rows with the same features; it stays as it is.
+        again : bool, default=False
+            Whether rows that are there already are to count again. Otherwise they are recognised and refused.
 
         Returns
         -------
@@ -110,20 +139,70 @@ class Statistics:
             Itself.
         """
         if other._raw is None:
+            if other._keep != [] and self._raw is None:
+                self._keep = None if None in (self._keep, other._keep) else [*self._keep, *other._keep]
             return self
-        if self._raw is None or other is self:
-            copy = _foretask.Statistics.from_bytes(other._raw.to_bytes())
-            if self._raw is None:
-                self._raw = copy
-                return self
-            self._raw.merge(copy)
+        raw = other._raw if other is not self else other._raw.copy()
+        if self._raw is None:
+            own = _foretask.Statistics(raw.features, self._keep)
+            own.merge(raw, again)
+            self._raw = own
             return self
-        self._raw.merge(other._raw)
+        _refuse_two_kinds(_classes_of(self._raw), _classes_of(raw))
+        self._raw.merge(raw, again)
         return self
 
-    def to_bytes(self) -> bytes:
-        """Return the statistics as a safetensors file."""
-        return self._filled().to_bytes()
+    @classmethod
+    def merge_all(cls, parts: Iterable[Statistics]) -> Statistics:
+        """Return the union of parts, merged in pairs by their number, then the pairs in pairs, and so on.
+
+        This tree is the canonical order: runs of 2^j parts that begin at a multiple of 2^j may be merged
+        anywhere first, by any number of workers, and the bytes are the same.
+
+        Parameters
+        ----------
+        parts : iterable of Statistics
+            At least one; they stay as they are.
+
+        Returns
+        -------
+        Statistics
+            Of all rows.
+        """
+        parts = list(parts)
+        raws = [part._raw for part in parts if part._raw is not None]
+        if not parts:
+            raise ValueError("there are no parts to merge")
+        seen: set[str] = set()
+        for raw in raws:
+            _refuse_two_kinds(seen, _classes_of(raw))
+            seen |= _classes_of(raw)
+        whole = cls()
+        if raws:
+            # A part without rows keeps its place in the tree.
+            places = [part._raw or _foretask.Statistics(raws[0].features, part._keep) for part in parts]
+            whole._raw = _foretask.Statistics.merge_all(places)
+        return whole
+
+    def to_bytes(self, min_cell: int | None = None) -> bytes:
+        """Return the statistics as a safetensors file.
+
+        Parameters
+        ----------
+        min_cell : int, default=None
+            If given, the file is for others to see: it is refused if a class of a task has fewer rows than
+            this, or if it would hold rows (kept ones, or those of a task with fewer rows than features),
+            and the least and the largest value of each feature, which are those of single rows, are
+            replaced by bounds that follow from mean and scatter. This is a rule about small counts, not
+            differential privacy: what all rows of a class share is told, and so is the difference of two
+            files that differ by a row.
+
+        Returns
+        -------
+        bytes
+            The file.
+        """
+        return self._filled().to_bytes(min_cell)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Statistics:
@@ -157,8 +236,23 @@ class Statistics:
         return self._filled().features
 
     @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, if they came from data frames."""
+        names = None if self._raw is None else self._raw.feature_names
+        if names is None:
+            raise AttributeError("the features have no names")
+        return np.array(names, dtype=object)
+
+    @property
+    def parts(self) -> list[str]:
+        """Identities of the parts that were merged, in hexadecimal."""
+        return [] if self._raw is None else self._raw.parts
+
+    @property
     def n_samples(self) -> int:
         """Number of rows."""
+        if self._raw is None:
+            return 0
         return sum(sum(counts) for _, _, counts in self._filled().tasks)
 
     @property
@@ -181,4 +275,63 @@ class Statistics:
         return reordered(raw.relatedness(), [name for name, _, _ in raw.tasks], self._task_names())
 
     def __reduce__(self) -> Any:
-        return (Statistics.from_bytes, (self.to_bytes(),))
+        return (_restored, (self._keep, None if self._raw is None else self._raw.to_bytes()))
+
+
+def _restored(keep: list[str] | None, content: bytes | None) -> Statistics:
+    """Return statistics from what pickle keeps."""
+    statistics = Statistics() if content is None else Statistics.from_bytes(content)
+    statistics._keep = keep
+    return statistics
+
+
+#: Values that are converted at a time.
+BLOCK = 1 << 21
+
+
+def _checked(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Check shapes and types; arrays are not converted here, and the library checks values."""
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 0 and X.dtype.kind in "fiub":
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+        return X, y
+    if hasattr(X, "column_names"):  # pyarrow
+        X = np.column_stack([np.asarray(X.column(name)) for name in X.column_names])
+    return check_X_y(X, y, ensure_min_samples=0, ensure_all_finite=False, **TABLE)
+
+
+def _is_borrowed(X: Any) -> bool:
+    """Whether the library reads a table where it is."""
+    return X.dtype in (np.float64, np.float32) and (X.flags.c_contiguous or X.flags.f_contiguous)
+
+
+def _blocks(X: Any) -> list[slice]:
+    """Rows that are handed over together."""
+    if not isinstance(X, np.ndarray) or _is_borrowed(X):
+        return [slice(0, X.shape[0])]
+    rows = max(1, BLOCK // X.shape[1])
+    return [slice(start, start + rows) for start in range(0, max(1, X.shape[0]), rows)]
+
+
+def _table(X: Any) -> NDArray[Any]:
+    """Return rows as the bridge takes them."""
+    if not isinstance(X, np.ndarray):
+        return dense(X)
+    if not X.dtype.isnative or X.dtype not in (np.float64, np.float32):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    return dense(X)
+
+
+def _classes_of(raw: _foretask.Statistics) -> set[str]:
+    return {name for _, classes, _ in raw.tasks for name in classes}
+
+
+def _refuse_two_kinds(before: set[str], now: set[str]) -> None:
+    """Booleans in one part and 0 and 1 in another would be four classes."""
+    truth, number = {"false", "true"}, {"0", "1"}
+    for one, other in ((truth, number), (number, truth)):
+        if before and now and before <= one and now <= other:
+            raise ValueError(
+                f"the classes of one part are {sorted(before)} and of another {sorted(now)}: give "
+                "booleans to all parts, or numbers to all"
+            )

@@ -164,6 +164,10 @@ def test_statistics(two_tasks):
         MultiTaskClassifier(target="amazon").fit_from_statistics(statistics)
     with pytest.raises(ValueError, match="cannot be read"):
         Statistics.from_bytes(b"no")
+    content = bytearray(statistics.to_bytes())
+    content[-3] ^= 1
+    with pytest.raises(ValueError, match="checksum"):
+        Statistics.from_bytes(bytes(content))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])

@@ -37,3 +37,42 @@ def test_predicting_does_not_copy_the_table(dtype, order):
     program = textwrap.dedent(PROGRAM).format(dtype=dtype, order=order, work="small.predict(X)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert float(done.stdout) < MOST_GROWTH, done.stdout
+
+
+GATHER = """
+    import resource
+    import numpy as np
+    from foretask import Statistics
+
+    n, p = 400_000, 40
+    rng = np.random.default_rng(0)
+    X = np.{order}(rng.integers(0, 100, (n, p), dtype=np.uint8).astype(np.{dtype}))
+    y = np.arange(n) % 2
+    {load}
+    Statistics().add(X[:1000].copy(), y[:1000])
+    peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    before = peak()
+    Statistics().add(X, y)
+    print((peak() - before) / (8 * n * p))
+"""
+
+MAPPED = """
+    import os, tempfile
+    path = os.path.join(tempfile.mkdtemp(), "X.npy")
+    np.save(path, X)
+    X = np.load(path, mmap_mode="r")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "uint8", "int32"])
+@pytest.mark.parametrize("order", ["ascontiguousarray", "asfortranarray"])
+@pytest.mark.parametrize("load", ["", MAPPED], ids=["in memory", "mapped"])
+def test_gathering_makes_no_table_of_doubles(dtype, order, load):
+    program = textwrap.dedent(GATHER).format(
+        dtype=dtype, order=order, load=textwrap.dedent(load).strip().replace("\n", "; ")
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    # Pages of a mapped file count as memory of the process while they are there.
+    pages = {"float64": 1.0, "float32": 0.5, "float16": 0.25, "uint8": 0.125, "int32": 0.5}[dtype]
+    assert float(done.stdout) < MOST_GROWTH + (pages if load else 0.0), done.stdout
