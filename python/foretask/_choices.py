@@ -19,7 +19,7 @@ from ._data import Names
 Rule = Literal["auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"]
 Labels = Literal["auto", "optimal", "classical", "alone", "pooled"]
 Theory = Literal[
-    "auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", "leave-one-out"
+    "auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", "leave-one-out", "leave-fold-out"
 ]
 Scale = Literal["auto", "none"]
 Ties = Literal["margins", "first"]
@@ -27,7 +27,7 @@ Tail = Literal["auto", "empirical", "gaussian"]
 View = Literal["raw", "standard", "cosine", "rbf"]
 Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
-Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
+Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out", "leave-fold-out"]
 Verdict = Literal["helps", "harms", "cannot be told"]
 Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
 

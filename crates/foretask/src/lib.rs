@@ -134,6 +134,7 @@
 //!     measure.rs          statistics of rows
 //!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
+//!     portions.rs         some of a task's rows, summed up
 //!     bytes.rs            as bytes
 //!     copies.rs           rows that look as if they belonged together
 //!   prepare/
@@ -164,6 +165,7 @@
 //!   effective.rs          how many independent errors leave-one-out has
 //!   reduced.rs            the tasks in few coordinates
 //!   path.rs               the fits of a whole grid
+//!   fold_grid.rs          the same for a target in folds, from portions
 //!   mod.rs
 //! moments.rs              mean and covariance of the responses of a new sample
 //! shrink.rs               left-out moments pulled toward those of a theory
@@ -200,6 +202,7 @@
 //!   folds.rs              who is held out together
 //!   theory_labels.rs      label scores of least error by the theory
 //!   families.rs           restricted label scores for few labels
+//!   in_folds.rs           the same where folds stand for samples
 //!   grid.rs               the couplings that the default tries
 //!   tournament.rs         all candidates, weighted by samples left out
 //!   nested.rs             the same without each of several folds
@@ -230,6 +233,7 @@
 //! evaluate.rs             what a model did, next to what was foretold
 //! study/
 //!   shared.rs             what all targets stand on, computed once
+//!   folded.rs             a target with many rows, in folds
 //!   fits.rs               the candidates of a target in all views
 //!   outcome.rs            what the steps arrive at
 //!   target.rs             one target, as every step sees it
@@ -240,6 +244,7 @@
 //!   foretell.rs           3. or foretell by a theory
 //!   rate.rs               hold a false-alarm rate
 //!   averaged.rs           the default
+//!   fold_scores.rs        class scores of the rows of each fold
 //!   one_score.rs          two classes, one score
 //!   fold.rs               4. fold a rule by name
 //!   pair.rs               one pair of classes

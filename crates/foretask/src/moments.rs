@@ -26,10 +26,17 @@ words! {
         General = "general",
         /// Samples of the target that were left out
         LeaveOneOut = "leave-one-out",
+        /// Samples of the target that were left out fold by fold, where they are many
+        LeaveFoldOut = "leave-fold-out",
     }
 }
 
 impl Provenance {
+    /// Whether samples that were left out say it, and no theory.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::LeaveOneOut | Self::LeaveFoldOut)
+    }
+
     /// Its name in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -38,6 +45,7 @@ impl Provenance {
             Self::Common => "common-covariance theory",
             Self::General => "general-covariance theory",
             Self::LeaveOneOut => "leave-one-out",
+            Self::LeaveFoldOut => "leave-fold-out",
         }
     }
 }

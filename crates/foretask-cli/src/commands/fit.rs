@@ -67,7 +67,7 @@ fn verdict(study: &Study) -> Result<Verdict, Failure> {
     let forecast = study.forecast();
     let rehearsed = matches!(forecast.rehearsal, Rehearsal::Done { .. });
     let mut facts = Facts::of(study).with_ask("`foretask forecast` says");
-    if forecast.provenance == Provenance::LeaveOneOut && !rehearsed {
+    if forecast.provenance.is_left_out() && !rehearsed {
         facts = facts.with_labels(study)?;
     }
     Ok(Verdict::of(&facts))

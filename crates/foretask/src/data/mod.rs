@@ -15,6 +15,6 @@ pub(crate) use groups::Groups;
 pub(crate) use rows::PANEL;
 pub use rows::{Element, Rows};
 pub use statistics::Statistics;
-pub(crate) use statistics::{NO_SPREAD, RowBlock, Second};
+pub(crate) use statistics::{NO_SPREAD, Portion, RowBlock, Second};
 pub use tasks::Tasks;
 pub(crate) use tasks::classes_in_order;

@@ -103,6 +103,8 @@ pub(crate) struct Candidate {
     /// |y_l - score_l|² of each sample.
     pub(crate) squared_errors: Vec<f64>,
     pub(crate) sign: Sign,
+    /// Y without each fold, where the target is in folds.
+    pub(crate) without: Vec<Mat<f64>>,
 }
 
 /// Whether a candidate has the slope that was fitted.
@@ -141,6 +143,7 @@ const REGULAR: f64 = 1e-9;
 pub(crate) struct Samples<'a> {
     cells: &'a Cells,
     target: usize,
+    /// None of summary rows, which stand for several samples.
     class: &'a [usize],
     groups: &'a Groups,
     /// In how many groups each class is found: its samples, where everyone is alone.
@@ -176,6 +179,39 @@ impl<'a> Samples<'a> {
         }
     }
 
+    /// Of the summary rows of folds (`solve/fold_grid.rs`), `counts` by fold and class; `groups` are the rows of each
+    /// fold.
+    pub(crate) fn of_folds(
+        cells: &'a Cells,
+        target: usize,
+        counts: &[&[usize]],
+        groups: &'a Groups,
+    ) -> Self {
+        let range = cells.of_task(target);
+        let m = range.len();
+        let size = m + cells.len();
+        let mut labels = Mat::zeros(counts.len() * size, m);
+        for (fold, counts) in counts.iter().enumerate() {
+            for (class, &count) in counts.iter().enumerate() {
+                for c in 0..m {
+                    let label = f64::from(u8::from(class == c)) - cells.share(range.start + c);
+                    labels[(fold * size + class, c)] = (count as f64).sqrt() * label;
+                }
+            }
+        }
+        let total = labels.squared_norm_l2();
+        Self {
+            cells,
+            target,
+            class: &[],
+            groups,
+            found: cells.tasks()[target].counts.clone(),
+            aligned: cells.aligned(target),
+            labels,
+            total,
+        }
+    }
+
     /// Whether every class of the target has one sample, or is in one group, so that leaving one out leaves none.
     pub(crate) fn are_single(&self) -> bool {
         self.found.iter().all(|&count| count == 1)
@@ -204,7 +240,23 @@ impl<'a> Samples<'a> {
             self.target,
         );
         self.silence_single(&mut responses);
-        let own = self.columns(&responses, |task| task == self.target);
+        for cell in self.own() {
+            let share = self.cells.share(cell);
+            let column = responses.col_as_slice_mut(cell).iter_mut();
+            column.for_each(|x| *x -= share);
+        }
+        self.families(point, &responses, labels, wanted)
+    }
+
+    /// The same from responses less ȳ that need no correction.
+    pub(crate) fn families(
+        &self,
+        point: GridPoint,
+        responses: &Mat<f64>,
+        labels: Option<&Labelled>,
+        wanted: Wanted,
+    ) -> Vec<Candidate> {
+        let own = self.columns(responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
         let on_target =
             |slope: f64| self.aligned_scores(|task| if task == self.target { slope } else { 0.0 });
@@ -213,7 +265,7 @@ impl<'a> Samples<'a> {
             let slope = if self.are_single() { 1.0 } else { own_slope };
             return self.not_negative(Family::Alone, slope, on_target(slope), own_scores);
         }
-        let all = self.columns(&responses, |_| true);
+        let all = self.columns(responses, |_| true);
         let (slope, scores) = self.slope(&all);
         let family = match point.is_pooled() {
             true => Family::Pooled,
@@ -225,14 +277,14 @@ impl<'a> Samples<'a> {
             candidates.extend(self.either_sign(family, slope, label_scores, scores));
         }
         if wanted.has(Family::Scaled) {
-            candidates.extend(self.scaled(&responses, slope));
+            candidates.extend(self.scaled(responses, slope));
         }
         if self.found.iter().all(|&count| count > 1) {
             if let Some(labels) = labels.filter(|_| wanted.has(Family::Optimal)) {
-                candidates.extend(self.optimal(&responses, labels));
+                candidates.extend(self.optimal(responses, labels));
             }
             if wanted.has(Family::Free) {
-                candidates.extend(self.free(&responses, own_slope, &own_scores));
+                candidates.extend(self.free(responses, own_slope, &own_scores));
             }
         }
         candidates
@@ -305,11 +357,11 @@ impl<'a> Samples<'a> {
     /// One slope on the labels of the theory; a sample is judged by labels made without its fold.
     fn optimal(&self, responses: &Mat<f64>, labels: &Labelled) -> Vec<Candidate> {
         let m = self.labels.ncols();
-        let mut d = Mat::zeros(self.class.len(), m);
+        let mut d = Mat::zeros(self.labels.nrows(), m);
         for (held_out, scores) in &labels.without {
             for &l in held_out {
                 for cell in 0..self.cells.len() {
-                    let apart = responses[(l, cell)] - self.cells.share_in(self.target, cell);
+                    let apart = responses[(l, cell)];
                     for c in 0..m {
                         d[(l, c)] += apart * scores[(cell, c)];
                     }
@@ -321,18 +373,17 @@ impl<'a> Samples<'a> {
         self.not_negative(Family::Optimal, slope, label_scores, scores)
     }
 
-    /// Sum of the columns that stand for class c in the chosen tasks, less ȳ in the target (n_t x m).
+    /// Sum of the columns that stand for class c in the chosen tasks (n_t x m).
     fn columns(&self, responses: &Mat<f64>, chosen: impl Fn(usize) -> bool) -> Mat<f64> {
-        let mut columns = Mat::zeros(self.class.len(), self.labels.ncols());
+        let mut columns = Mat::zeros(self.labels.nrows(), self.labels.ncols());
         for cell in 0..self.cells.len() {
             let task = self.cells.task_of(cell);
             let Some(class) = self.aligned[cell].filter(|_| chosen(task)) else {
                 continue;
             };
-            let share = self.cells.share_in(self.target, cell);
             let from = responses.col_as_slice(cell);
             let to = columns.col_as_slice_mut(class).iter_mut();
-            to.zip(from).for_each(|(to, from)| *to += from - share);
+            to.zip(from).for_each(|(to, from)| *to += from);
         }
         columns
     }
@@ -401,7 +452,7 @@ impl<'a> Samples<'a> {
             .enumerate()
             .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
         let label_scores = self.aligned_scores(|task| slope_of[task]);
-        let mut predictions = Mat::zeros(self.class.len(), m);
+        let mut predictions = Mat::zeros(self.labels.nrows(), m);
         if let Some(groups) = self.groups.members() {
             for members in groups {
                 // One row a sample and class.
@@ -425,7 +476,7 @@ impl<'a> Samples<'a> {
         let (mut d, mut half) = (vec![0.0; m * q], vec![0.0; m * q]);
         let (mut left, mut right) = (vec![0.0; size * size], vec![0.0; size]);
         let mut residual = vec![0.0; m];
-        for l in 0..self.class.len() {
+        for l in 0..self.labels.nrows() {
             for c in 0..m {
                 let row = &mut d[c * q..(c + 1) * q];
                 let used = used.iter().enumerate();
@@ -470,7 +521,7 @@ impl<'a> Samples<'a> {
         let sources: Vec<usize> = (0..self.cells.len())
             .filter(|&cell| self.cells.task_of(cell) != self.target)
             .collect();
-        let (n, s, m) = (self.class.len(), sources.len(), self.labels.ncols());
+        let (n, s, m) = (self.labels.nrows(), sources.len(), self.labels.ncols());
         let x = Mat::from_fn(n, s, |l, j| responses[(l, sources[j])]);
         let trace = x.squared_norm_l2();
         if s == 0 || trace <= 0.0 {
@@ -535,7 +586,7 @@ impl<'a> Samples<'a> {
     }
 
     fn candidate(&self, family: Family, label_scores: Mat<f64>, scores: Mat<f64>) -> Candidate {
-        let mut squared_errors = vec![0.0; self.class.len()];
+        let mut squared_errors = vec![0.0; self.labels.nrows()];
         for c in 0..scores.ncols() {
             let (labels, scores) = (self.labels.col_as_slice(c), scores.col_as_slice(c));
             for (l, sum) in squared_errors.iter_mut().enumerate() {
@@ -548,6 +599,7 @@ impl<'a> Samples<'a> {
             scores,
             squared_errors,
             sign: Sign::Fitted,
+            without: Vec::new(),
         }
     }
 }

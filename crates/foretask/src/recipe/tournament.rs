@@ -23,10 +23,11 @@ use rayon::prelude::*;
 
 use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
+use super::in_folds::InFolds;
 use super::theory_labels::TheoryLabels;
 use crate::data::{Cells, Coupling, Groups, classes_in_order};
 use crate::error::Result;
-use crate::solve::{Fitted, Grid, GridPoint, Reduced};
+use crate::solve::{self, Fitted, Grid, GridPoint, Reduced};
 use crate::stop::Stop;
 use crate::views::View;
 
@@ -94,8 +95,10 @@ pub(crate) struct Tournament {
     pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
     /// Whether every class has one sample.
     single: bool,
-    /// Σ |y - ȳ|² per sample.
+    /// Σ |y - ȳ|² per sample; not needed in folds.
     label_squares: Vec<f64>,
+    /// Where rows are many, folds stand for samples.
+    pub(crate) folds: Option<InFolds>,
 }
 
 impl Tournament {
@@ -105,6 +108,17 @@ impl Tournament {
         Self {
             keys,
             ..Self::of_samples(cells.clone(), target, class, groups)
+        }
+    }
+
+    /// The same of a target that is in folds, of so many samples of each class.
+    pub(crate) fn in_folds(cells: &Cells, target: usize, counts: Vec<Vec<usize>>) -> Self {
+        let folds = InFolds::new(cells, target, counts);
+        Self {
+            folds: Some(folds),
+            classes: cells.of_task(target).len(),
+            class: classes_in_order(&cells.tasks()[target]),
+            ..Self::of_samples(cells.clone(), target, Vec::new(), Groups::default())
         }
     }
 
@@ -123,6 +137,24 @@ impl Tournament {
             for (tournament, fitted) in tournaments.iter_mut().zip(fitted) {
                 tournament.enter(view, fitted, stop)?;
             }
+            done(share);
+            Ok(())
+        })
+    }
+
+    /// The same for a target in folds.
+    pub(crate) fn enter_fold_grid(
+        &mut self,
+        view: View,
+        reduced: &Reduced<'_>,
+        folds: &solve::FoldedTarget<'_>,
+        grid: &Grid,
+        stop: &Stop,
+        done: &dyn Fn(f64),
+    ) -> Result<()> {
+        self.tried.push((view, [0; Family::ALL.len()]));
+        reduced.fold_grid(grid, self.target, folds, stop, &mut |fitted, share| {
+            self.enter(view, fitted, stop)?;
             done(share);
             Ok(())
         })
@@ -162,6 +194,7 @@ impl Tournament {
             tried: Vec::new(),
             single,
             label_squares,
+            folds: None,
             class,
             groups,
             keys: Vec::new(),
@@ -197,19 +230,26 @@ impl Tournament {
     }
 
     fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
-        let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
-        let new: Vec<Vec<Candidate>> = fitted
-            .par_iter()
-            .map(|fitted| {
-                stop.check()?;
-                let point = fitted.point;
-                let labels = self.labels_in(view, point).zip(self.coupling_at(point));
-                let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
-                Ok(samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL))
-            })
-            .collect::<Result<_>>()?;
-        let total = samples.total;
-        for (fitted, candidates) in fitted.into_iter().zip(new) {
+        let new: Vec<(Vec<Candidate>, f64)> = match &self.folds {
+            Some(folds) => {
+                let of = |fitted: &Fitted| folds.candidates(&self.cells, self.target, fitted);
+                fitted.par_iter().map(of).collect()
+            }
+            None => {
+                let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
+                let of = |fitted: &Fitted| {
+                    stop.check()?;
+                    let point = fitted.point;
+                    let labels = self.labels_in(view, point).zip(self.coupling_at(point));
+                    let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
+                    let labels = labels.as_ref();
+                    let own = samples.candidates(point, &fitted.responses, labels, Wanted::ALL);
+                    Ok((own, samples.total))
+                };
+                fitted.par_iter().map(of).collect::<Result<_>>()?
+            }
+        };
+        for (fitted, (candidates, total)) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
             for candidate in candidates {
                 if candidate.sign != Sign::Mirrored {
@@ -257,6 +297,7 @@ impl Tournament {
                 fitted.responses = Mat::new();
                 fitted.weights.values = Mat::new();
                 fitted.hat = None;
+                fitted.without = Vec::new();
             }
         }
     }
@@ -333,6 +374,19 @@ impl Tournament {
     /// The same where only some entries qualify; the others weigh nothing.
     pub(crate) fn weights_among(&self, qualifies: &dyn Fn(&Entry) -> bool) -> Vec<f64> {
         self.weigh(self.class.len(), &|entry| entry.press, qualifies)
+    }
+
+    /// Weights from what candidates miss in all folds but one.
+    pub(crate) fn weights_without(
+        &self,
+        fold: usize,
+        qualifies: &dyn Fn(&Entry) -> bool,
+    ) -> Vec<f64> {
+        let Some(folds) = &self.folds else {
+            return self.weights_among(qualifies);
+        };
+        let press = |entry: &Entry| folds.press_without(fold, &entry.candidate);
+        self.weigh(folds.samples_without(fold), &press, qualifies)
     }
 
     /// Weights by PRESS over so many of the samples.

@@ -72,6 +72,9 @@ impl Target<'_, '_> {
         fits: &Fits<'_>,
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<HeldOut> {
+        if let Some(folded) = &fits.folded {
+            return self.held_out_folds(fits, folded, qualifies);
+        }
         self.without_folds(
             fits,
             &|folds| fits.tournament.cross_fitted(folds, qualifies),

@@ -15,7 +15,7 @@
 //! | a rule by name, or a theory for more classes | one coupling, one `crate::rules::Discriminant` (`fold`) |
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
 //!
-//! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
+//! `folded` is the way of a target with many rows; `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
 //! sources in the target's place; `compare`, `curve` and `value` say what other rules, more labels or fewer sources
 //! would do.
 
@@ -26,6 +26,8 @@ pub(crate) mod compare;
 mod curve;
 mod fits;
 mod fold;
+mod fold_scores;
+mod folded;
 mod foretell;
 mod grouped;
 mod held_out;
@@ -216,6 +218,7 @@ impl<'a> Study<'a> {
     ) -> Result<Vec<Self>> {
         for plan in &plans {
             grouped::check(statistics, plan)?;
+            folded::Folded::check(statistics, plan)?;
         }
         let stop = plans.first().map(|plan| plan.settings.stop.clone());
         let stop = stop.unwrap_or_default();

@@ -12,6 +12,7 @@ mod edge_cases;
 mod exactness;
 mod false_alarm;
 mod false_alarm_rates;
+mod folded;
 mod forecasts;
 mod from_statistics;
 mod general_theory;

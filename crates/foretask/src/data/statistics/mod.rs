@@ -26,6 +26,7 @@ mod bytes;
 mod copies;
 mod measure;
 mod merge;
+mod portions;
 mod rows;
 mod scale;
 mod view;
@@ -42,6 +43,7 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
+pub(crate) use portions::Portion;
 pub(crate) use rows::RowBlock;
 
 /// A spread below this share of the size of the values is rounding.
