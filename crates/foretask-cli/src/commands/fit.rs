@@ -1,6 +1,6 @@
 //! `foretask fit`: train and save.
 
-use foretask::{Provenance, Rehearsal, Study};
+use foretask::{Rehearsal, Study};
 use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 

@@ -1,7 +1,7 @@
 //! What is expected of a rule beyond its error: what each class will be called, how far probabilities
 //! can be believed, and the rates of a test.
 
-use foretask::{AlarmForecast, Provenance, Tail};
+use foretask::{AlarmForecast, Tail};
 use unicode_width::UnicodeWidthStr;
 
 use super::table::{Align, Table};
