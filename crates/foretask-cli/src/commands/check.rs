@@ -1,6 +1,6 @@
 //! `foretask check`: what would be done with each column of a table, what is wrong with it, and how to go on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foretask::prepare::{Column, Encoding, Preparation, Warning};
 use serde_json::json;
@@ -59,11 +59,14 @@ impl<'a> Look<'a> {
     fn new(table: &'a Data, preparation: Preparation, data: &arguments::Data) -> Self {
         let labels = table.labels.as_deref().unwrap_or_default();
         let of_rows = table.tasks.as_deref().unwrap_or_default();
-        let mut tasks: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
         for (row, task) in of_rows.iter().enumerate() {
-            let classes = tasks.entry(task).or_default();
-            let class = labels.get(row).map_or("", String::as_str);
-            *classes.entry(class).or_default() += 1;
+            let class = labels.get(row).map_or("", |class| class);
+            *counts.entry((task, class)).or_default() += 1;
+        }
+        let mut tasks: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for ((task, class), count) in counts {
+            tasks.entry(task).or_default().insert(class, count);
         }
         let mut problems = Vec::new();
         if table.labels.is_none() {

@@ -1,6 +1,6 @@
 //! What several commands begin with: a table, its study, a model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use foretask::prepare::{Encoding, Frame, Preparation, Prepared, WhyLeftOut};
@@ -9,7 +9,7 @@ use foretask::{Model, Settings, Study, Tasks};
 use crate::arguments::{Data, Missing};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::read::{self, Names, Purpose, ReadError, Table};
+use crate::read::{self, Category, Names, Purpose, ReadError, Table};
 use crate::show::words;
 
 /// A table to learn from, as features.
@@ -19,9 +19,9 @@ pub struct Training {
     /// The features.
     pub prepared: Prepared,
     /// The task of each row.
-    pub tasks: Vec<String>,
+    pub tasks: Vec<Category>,
     /// The class of each row.
-    pub labels: Vec<String>,
+    pub labels: Vec<Category>,
     /// The group of each row, where rows belong together.
     pub groups: Option<Vec<String>>,
     /// Rows without a label, which were left out.
@@ -127,17 +127,29 @@ fn gaps(frame: &Frame, preparation: &Preparation) -> BTreeMap<String, Vec<usize>
 }
 
 /// The tasks in alphabetical order, and which of them each row is of.
-fn task_codes(tasks: &[String]) -> (Vec<usize>, Vec<String>) {
-    let mut names = tasks.to_vec();
-    names.sort();
-    names.dedup();
-    let places: BTreeMap<&str, usize> = names
-        .iter()
-        .enumerate()
-        .map(|(place, name)| (name.as_str(), place))
-        .collect();
-    let code = |task: &String| places.get(task.as_str()).copied().unwrap_or(0);
-    (tasks.iter().map(code).collect(), names)
+pub fn task_codes(tasks: &[Category]) -> (Vec<usize>, Vec<String>) {
+    // By appearance first: a look at each row, and the order of a few.
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut found: Vec<&str> = Vec::new();
+    let mut codes: Vec<usize> = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let place = places.entry(task).or_insert_with(|| {
+            found.push(task);
+            found.len() - 1
+        });
+        codes.push(*place);
+    }
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|&place| found[place]);
+    let mut rank = vec![0; found.len()];
+    for (position, &place) in order.iter().enumerate() {
+        rank[place] = position;
+    }
+    for code in &mut codes {
+        *code = rank[*code];
+    }
+    let names = order.iter().map(|&place| found[place].to_owned());
+    (codes, names.collect())
 }
 
 /// Says on standard error what was done to a table to learn from, where it is not simply its numbers.
