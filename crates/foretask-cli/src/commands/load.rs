@@ -1,6 +1,6 @@
 //! What several commands begin with: a table, its study, a model.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use foretask::prepare::{Encoding, Frame, Preparation, Prepared, WhyLeftOut};
@@ -128,17 +128,7 @@ fn gaps(frame: &Frame, preparation: &Preparation) -> BTreeMap<String, Vec<usize>
 
 /// The tasks in alphabetical order, and which of them each row is of.
 pub fn task_codes(tasks: &[Category]) -> (Vec<usize>, Vec<String>) {
-    // By appearance first: a look at each row, and the order of a few.
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut found: Vec<&str> = Vec::new();
-    let mut codes: Vec<usize> = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        let place = places.entry(task).or_insert_with(|| {
-            found.push(task);
-            found.len() - 1
-        });
-        codes.push(*place);
-    }
+    let (mut codes, found) = Category::coded(tasks);
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by_key(|&place| found[place]);
     let mut rank = vec![0; found.len()];

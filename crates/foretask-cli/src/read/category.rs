@@ -1,6 +1,7 @@
 //! [`Category`]: the name of a class or task, shared by all rows that have it; and [`Memo`], what a text came to.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -8,6 +9,27 @@ use std::sync::Arc;
 /// The name of a class or task. Rows that were read with the same text share one.
 #[derive(Clone, Eq, PartialOrd, Ord, Hash)]
 pub struct Category(Arc<str>);
+
+impl Category {
+    /// Names by their numbers in order of appearance, and the names.
+    pub fn coded(names: &[Self]) -> (Vec<usize>, Vec<&str>) {
+        let mut codes_of: HashMap<&str, usize> = HashMap::new();
+        let (mut codes, mut found) = (Vec::with_capacity(names.len()), Vec::new());
+        let mut known: Memo<usize> = Memo::default();
+        for name in names {
+            let code = known.get(name.as_bytes()).unwrap_or_else(|| {
+                let code = *codes_of.entry(name).or_insert_with(|| {
+                    found.push(&**name);
+                    found.len() - 1
+                });
+                known.insert(name.as_bytes(), code);
+                code
+            });
+            codes.push(code);
+        }
+        (codes, found)
+    }
+}
 
 impl PartialEq for Category {
     fn eq(&self, other: &Self) -> bool {

@@ -10,7 +10,7 @@ use ::csv::ReaderBuilder;
 use super::builder::{Builder, Categories};
 use super::category::Category;
 use super::error::{Place, ReadError};
-use super::records::{Record, Records};
+use super::records::{Line, Record, Records};
 use super::roles::{Request, Roles};
 use super::table::{Kept, Table};
 
@@ -183,8 +183,10 @@ impl<'a> Growing<'a> {
     }
 
     fn push(&mut self, record: &Record, row: usize) -> Result<(), ReadError> {
+        let line = record.line();
+        let line = line.as_ref();
         if let Some(column) = self.roles.label {
-            let text = self.text(record, row, column)?;
+            let text = self.text(record, line, row, column)?;
             match self.label_names.of(text) {
                 Some(label) => self.labels.push(label),
                 None => {
@@ -194,7 +196,7 @@ impl<'a> Growing<'a> {
             }
         }
         if let Some(column) = self.roles.task {
-            let text = self.text(record, row, column)?;
+            let text = self.text(record, line, row, column)?;
             let task = self.task_names.of(text);
             self.tasks
                 .push(task.ok_or_else(|| ReadError::EmptyCategory {
@@ -203,13 +205,13 @@ impl<'a> Growing<'a> {
                 })?);
         }
         for (slot, &column) in self.roles.features.iter().enumerate() {
-            let text = self.text(record, row, column)?;
+            let text = self.text(record, line, row, column)?;
             if let Some(feature) = self.features.get_mut(slot) {
                 feature.push_text(text, self.request.file, row)?;
             }
         }
         for (slot, &column) in self.roles.kept.iter().enumerate() {
-            let text = self.text(record, row, column)?.to_owned();
+            let text = self.text(record, line, row, column)?.to_owned();
             self.kept[slot].cells.push(text);
         }
         self.rows += 1;
@@ -240,12 +242,16 @@ impl<'a> Growing<'a> {
     fn text<'t>(
         &self,
         record: &'t Record,
+        line: Option<&Line<'t>>,
         row: usize,
         column: usize,
     ) -> Result<&'t str, ReadError> {
-        std::str::from_utf8(record.cell(column)).map_err(|_| ReadError::NotUtf8 {
-            place: self.place(row, column),
-        })
+        match line.and_then(|line| line.cell(column)) {
+            Some(text) => Ok(text),
+            None => std::str::from_utf8(record.cell(column)).map_err(|_| ReadError::NotUtf8 {
+                place: self.place(row, column),
+            }),
+        }
     }
 
     fn place(&self, row: usize, column: usize) -> Place {

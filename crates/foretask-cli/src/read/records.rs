@@ -6,6 +6,7 @@
 //! lines for nothing.
 
 use std::io::{self, BufRead};
+use std::ops::Range;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2};
@@ -28,17 +29,40 @@ impl Record {
 
     /// A cell; empty if there is none.
     pub fn cell(&self, index: usize) -> &[u8] {
+        self.bytes.get(self.range(index)).unwrap_or_default()
+    }
+
+    /// The whole line, if it is UTF-8: that is told at once sooner than cell by cell.
+    pub fn line(&self) -> Option<Line<'_>> {
+        let text = std::str::from_utf8(&self.bytes).ok()?;
+        Some(Line { record: self, text })
+    }
+
+    fn range(&self, index: usize) -> Range<usize> {
         let end = self.ends.get(index).copied().unwrap_or(0);
         let start = match index.checked_sub(1) {
             Some(before) => self.ends.get(before).map_or(0, |end| end + self.gap),
             None => 0,
         };
-        self.bytes.get(start..end).unwrap_or_default()
+        start..end
     }
 
     /// All cells.
     pub fn cells(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.cell(index))
+    }
+}
+
+/// A line that is text.
+pub struct Line<'a> {
+    record: &'a Record,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// A cell, unless two cells are text together only.
+    pub fn cell(&self, index: usize) -> Option<&'a str> {
+        self.text.get(self.record.range(index))
     }
 }
 

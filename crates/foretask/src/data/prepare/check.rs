@@ -135,20 +135,29 @@ struct Coded<'a> {
     names: Vec<&'a str>,
 }
 
+/// Names that are found again by where they are stored.
+const PLACES: usize = 64;
+
 impl<'a> Coded<'a> {
     fn new<S: AsRef<str>>(names: &'a [S]) -> Self {
-        let mut places: HashMap<&str, u32> = HashMap::new();
+        let mut codes_of: HashMap<&str, u32> = HashMap::new();
+        // Rows may share their names: those in one place are one, and need not be looked at.
+        let mut seen: [(&str, u32); PLACES] = [("", 0); PLACES];
         let mut coded = Self {
             codes: Vec::with_capacity(names.len()),
             names: Vec::new(),
         };
         for name in names {
             let name = name.as_ref();
-            let code = *places.entry(name).or_insert_with(|| {
-                coded.names.push(name);
-                coded.names.len() as u32 - 1
-            });
-            coded.codes.push(code);
+            let slot = &mut seen[(name.as_ptr() as usize >> 4) % PLACES];
+            if !std::ptr::eq(slot.0, name) {
+                let code = *codes_of.entry(name).or_insert_with(|| {
+                    coded.names.push(name);
+                    coded.names.len() as u32 - 1
+                });
+                *slot = (name, code);
+            }
+            coded.codes.push(slot.1);
         }
         coded
     }
