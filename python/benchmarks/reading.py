@@ -1,12 +1,13 @@
 """Measure reading: tables against polars and pyarrow, a check against reading alone, memory of many targets.
 
-Prints one table. Every ratio is of times taken in turn within one run, each the best of a few, on one thread each.
-Of the command line the whole process counts, of polars and pyarrow the call alone. Memory is the peak of the
-process that did the work. Run from the root of the repository, with the command line built for release:
+Prints one table. Every ratio is of processor time (user and system) taken in turn within one run, each the
+best of a few, on one thread each: on a machine at work the clock says little. Of the command line the whole
+process counts, of polars and pyarrow the call alone. Memory is the peak of the process that did the work.
+Run from the root of the repository, with the command line built for release:
 
     cargo build --release --workspace
-    python python/benchmarks/reading.py --cli target/release/foretask
-    python python/benchmarks/reading.py --cli target/release/foretask --rows 200000 --check-rows 400000 --skip-targets
+    python python/benchmarks/reading.py
+    python python/benchmarks/reading.py --rows 200000 --check-rows 400000 --skip-targets
 """
 
 from __future__ import annotations
@@ -16,13 +17,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import polars as pl
 
 ONE_THREAD = {
     name: "1"
@@ -32,17 +29,45 @@ ONE_THREAD = {
 POLARS = """
 import sys, time
 import polars as pl
-start = time.perf_counter()
+start = time.process_time()
 rows = pl.read_csv(sys.argv[1]).height
-print(time.perf_counter() - start, rows)
+print(time.process_time() - start, rows)
 """
 
 PYARROW = """
 import sys, time
 import pyarrow.parquet as pq
-start = time.perf_counter()
+start = time.process_time()
 rows = pq.read_table(sys.argv[1], use_threads=False).num_rows
-print(time.perf_counter() - start, rows)
+print(time.process_time() - start, rows)
+"""
+
+#: Full and rounded decimals, whole numbers, texts, a label and a task; Parquet as pandas writes it.
+TABLE = """
+import sys
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+rows, columns = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(0)
+texts = np.array(["north", "south", "east", "west", "centre"])
+data = {}
+for column in range(columns - 2):
+    values = rng.standard_normal(rows)
+    match column % 6:
+        case 0 | 1 | 2:
+            data[f"full{column}"] = values
+        case 3:
+            data[f"rounded{column}"] = np.round(100.0 * values, 2)
+        case 4:
+            data[f"whole{column}"] = rng.integers(0, 10_000, rows)
+        case _:
+            data[f"text{column}"] = texts[rng.integers(0, len(texts), rows)]
+data["label"] = np.array(["ill", "well"])[rng.integers(0, 2, rows)]
+data["task"] = np.char.add("hospital ", (np.arange(rows) % 8).astype(str))
+frame = pl.DataFrame(data)
+frame.write_csv(sys.argv[3])
+pq.write_table(frame.to_arrow(), sys.argv[4])
 """
 
 TARGETS = """
@@ -80,10 +105,9 @@ class Cost:
 def run(command: list[str]) -> tuple[str, Cost]:
     """Run a process on one thread; return what it printed and what it took."""
     with tempfile.TemporaryFile() as out:
-        start = time.perf_counter()
         child = subprocess.Popen(command, stdout=out, env=os.environ | ONE_THREAD)
         _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
+        seconds = usage.ru_utime + usage.ru_stime
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
             raise SystemExit(f"{command[:3]} ended with {child.returncode}")
@@ -117,30 +141,9 @@ def in_turn(one: Callable[[], Cost], other: Callable[[], Cost], times: int) -> t
 
 
 def make(rows: int, columns: int, folder: Path) -> tuple[Path, Path]:
-    """Write a table of full and rounded decimals, whole numbers, texts, a label and a task."""
-    rng = np.random.default_rng(0)
-    texts = np.array(["north", "south", "east", "west", "centre"])
-    data: dict[str, object] = {}
-    for column in range(columns - 2):
-        values = rng.standard_normal(rows)
-        match column % 6:
-            case 0 | 1 | 2:
-                data[f"full{column}"] = values
-            case 3:
-                data[f"rounded{column}"] = np.round(100.0 * values, 2)
-            case 4:
-                data[f"whole{column}"] = rng.integers(0, 10_000, rows)
-            case _:
-                data[f"text{column}"] = texts[rng.integers(0, len(texts), rows)]
-    data["label"] = np.array(["ill", "well"])[rng.integers(0, 2, rows)]
-    data["task"] = np.char.add("hospital ", (np.arange(rows) % 8).astype(str))
-    frame = pl.DataFrame(data)
+    """Write a table, in another process: the memory of this one would count for those that it starts."""
     csv, parquet = folder / f"{rows}.csv", folder / f"{rows}.parquet"
-    frame.write_csv(csv)
-    # As pandas and pyarrow write it.
-    import pyarrow.parquet as pq
-
-    pq.write_table(frame.to_arrow(), parquet)
+    run([sys.executable, "-c", TABLE, str(rows), str(columns), str(csv), str(parquet)])
     return csv, parquet
 
 
@@ -151,7 +154,9 @@ def megabytes(size: float) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cli", default="target/release/foretask", help="the command line")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the tables that are read")
     parser.add_argument("--columns", type=int, default=14, help="columns, label and task among them")

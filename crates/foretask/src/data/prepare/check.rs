@@ -253,21 +253,27 @@ fn all_different(column: &Column) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
+/// The variance of the values that are there, in two passes: about their mean it does not cancel.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let present = values.filter(|value| value.is_finite());
+    let (mut count, mut sum) = (0usize, 0.0);
+    for value in present.clone() {
+        count += 1;
+        sum += value;
+    }
+    let mean = sum / count as f64;
+    let squares: f64 = present.map(|value| (value - mean).powi(2)).sum();
+    match count {
+        0 => 0.0,
+        _ => squares / count as f64,
+    }
+}
+
 fn drowns(columns: &[(&Column, &Encoding, &str)]) -> Option<Warning> {
     let variance = |column: &Column| {
-        let of = |values: &mut dyn Iterator<Item = f64>| {
-            let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-            for value in values.filter(|value| value.is_finite()) {
-                count += 1.0;
-                let step = value - mean;
-                mean += step / count;
-                squares += step * (value - mean);
-            }
-            if count > 0.0 { squares / count } else { 0.0 }
-        };
         match column {
-            Column::Numbers(values) => of(&mut values.iter().copied()),
-            Column::Singles(values) => of(&mut values.iter().map(|&value| f64::from(value))),
+            Column::Numbers(values) => spread(values.iter().copied()),
+            Column::Singles(values) => spread(values.iter().map(|&value| f64::from(value))),
             // At most that of a fair coin.
             _ => 0.25,
         }
