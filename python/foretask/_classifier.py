@@ -111,8 +111,8 @@ default="auto"
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
     memory_budget : int, default=None
         Where every task is a target: the bytes that targets may hold together while they are trained, 1 GiB
-        by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and the
-        models are the same.
+        by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and
+        the models are the same.
     task_column : str, default=None
         The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
         take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches

@@ -48,9 +48,9 @@ class Forecast:
     cost : float
         Expected cost of a decision.
     auc : float or None
-        For two classes, the expected area under the receiver operating characteristic: how often a sample of
-        ``classes[1]`` has a higher score than one of ``classes[0]``. None for more classes, where no sample can be left out, and of a theory
-        that draws its samples.
+        For two classes, the expected area under the receiver operating characteristic: how often a sample
+        of ``classes[1]`` has a higher score than one of ``classes[0]``. None for more classes, where no
+        sample can be left out, and of a theory that draws its samples.
     n_samples : int
         Target samples it rests on.
     alarm : dict or None
