@@ -83,6 +83,16 @@ pub fn prepare(mut table: Table, data: &Data) -> Result<Training, Failure> {
             column: column.clone(),
         }));
     }
+    let empty = groups
+        .iter()
+        .flatten()
+        .position(|group| group.trim().is_empty());
+    if let (Some(column), Some(row)) = (&data.group, empty) {
+        return Err(Failure::Read(ReadError::EmptyGroup {
+            column: column.clone(),
+            row: row + 1,
+        }));
+    }
     let tasks = table.tasks.unwrap_or_default();
     let (codes, _) = task_codes(&tasks);
     let frame = preparation.select(table.frame)?;
