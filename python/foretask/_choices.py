@@ -32,6 +32,9 @@ Verdict = Literal["helps", "harms", "cannot be told"]
 Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
 
 
+#: No machine has more.
+MOST_BYTES = 2**62
+
 #: Ways to look at the features.
 Views = Literal["auto", "linear"] | View | Sequence[View]
 #: How often classes occur.
@@ -61,6 +64,7 @@ class Settings(TypedDict, total=False):
     views: Views
     ties: Ties
     rehearse: bool
+    memory_budget: int | None
     verbose: int
 
 
@@ -83,6 +87,7 @@ class Choices:
     false_alarm: float | None
     tail: Tail
     rehearse: bool
+    memory_budget: int | None
 
 
 def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names) -> Choices:
@@ -99,6 +104,13 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
     rehearse = params["rehearse"]
     if not isinstance(rehearse, bool | np.bool_):
         raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
+    budget = params["memory_budget"]
+    if budget is not None and (
+        not isinstance(budget, int | np.integer) or isinstance(budget, bool) or not 0 <= budget <= MOST_BYTES
+    ):
+        raise ValueError(
+            f"memory_budget must be None or a whole number of bytes, such as 2**30 for 1 GiB; got {budget!r}"
+        )
     priors = "observed" if params["priors"] is None else params["priors"]
     if isinstance(priors, str):
         if priors not in ("observed", "equal"):
@@ -123,6 +135,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
         tail=params["tail"],
         rehearse=bool(rehearse),
+        memory_budget=None if budget is None else int(budget),
     )
 
 

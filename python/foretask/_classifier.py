@@ -109,6 +109,10 @@ default="auto"
     rehearse : bool, default=True
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
+    memory_budget : int, default=None
+        Where every task is a target: the bytes that targets may hold together while they are trained, 1 GiB
+        by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and
+        the models are the same.
     task_column : str, default=None
         The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
         take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches
@@ -195,6 +199,7 @@ default="auto"
         views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
+        memory_budget: int | None = None,
         task_column: str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -213,6 +218,7 @@ default="auto"
         self.views = views
         self.ties = ties
         self.rehearse = rehearse
+        self.memory_budget = memory_budget
         self.task_column = task_column
         self.verbose = verbose
 
@@ -283,8 +289,8 @@ default="auto"
         """
         choices, tasks, classes = self._planned(statistics)
         with telling(self.verbose, "training") as tell:
-            study = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
-        return self._keep(tasks, classes, study.models(), study.relatedness())
+            models, relatedness = _foretask.fit_statistics(statistics._filled(), choices, tell)
+        return self._keep(tasks, classes, models, relatedness)
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
         """Check the parameters against the tasks and classes of statistics."""
@@ -423,8 +429,9 @@ default="auto"
         return self._each(self._forecast_of)
 
     def _forecast_of(self, model: Any) -> Forecast:
+        sources = len(model.tasks) > 1 and json.loads(model.rule)["labels"] != "alone"
         return Forecast(
-            model.forecast, model.target, self._tasks, model.classes, self._classes, model.threshold
+            model.forecast, model.target, self._tasks, model.classes, self._classes, model.threshold, sources
         )
 
     @property

@@ -207,11 +207,11 @@ impl Study<'_> {
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A
-    /// theory that the data do not allow is left out.
+    /// theory that the data do not allow is left out. `progress` is told the share that is done.
     ///
     /// # Errors
     /// If a fixed point fails, which finite data do not let happen.
-    pub fn theories(&self) -> Result<Vec<Foretold>> {
+    pub fn theories(&self, progress: &dyn Fn(f64)) -> Result<Vec<Foretold>> {
         let Some(leading) = &self.done.outcome.leading else {
             return Ok(Vec::new());
         };
@@ -223,9 +223,13 @@ impl Study<'_> {
         let stakes = target.stakes().in_use();
         let points = normal_points(self.cells().len(), DRAWS);
         let mut foretold = Vec::new();
-        for evidence in candidates {
-            let Ok(population) = self.done.shared.population(evidence) else {
-                continue;
+        for (done, &evidence) in candidates.iter().enumerate() {
+            target.settings().stop.check()?;
+            progress(done as f64 / candidates.len() as f64);
+            let population = match self.done.shared.population(evidence) {
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) => continue,
+                Ok(population) => population,
             };
             let error = if target.classes() == 2 {
                 gaussian_error(&population, leading, self.target(), &stakes)?
@@ -245,6 +249,7 @@ impl Study<'_> {
                 error,
             });
         }
+        progress(1.0);
         Ok(foretold)
     }
 }

@@ -31,10 +31,10 @@ pub fn run(study: &Study, rules: bool) -> Result<Comparison, Failure> {
         }
         false => None,
     };
-    let _progress = Progress::of_unknown_length("asking the theories");
+    let progress = Progress::new("asking the theories");
     Ok(Comparison {
         rules,
-        theories: study.theories()?,
+        theories: study.theories(&|share| progress.tell(share))?,
     })
 }
 

@@ -30,6 +30,11 @@ impl<'a> Statistics<'a> {
         self
     }
 
+    /// The switch.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
     /// The samples of the cells `left` only, whose tasks and classes are `cells`
     /// ([`Cells::restricted`]).
     ///
