@@ -40,3 +40,4 @@ mod statistics;
 mod stop;
 mod theory_invariants;
 mod views;
+mod weights;
