@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use faer::{Mat, MatRef};
 
-use super::RowBlock;
+use super::rows::RowBlock;
 use crate::data::importance::Importance;
 
 /// Σ w x of some samples over Σ w.
