@@ -168,7 +168,8 @@ def class_weights(
         return np.asarray(own * factor[cell])
     if not isinstance(class_weight, Mapping):
         raise ValueError(
-            f"class_weight must be None, 'balanced', or a dict with a weight for classes; got {class_weight!r}"
+            "class_weight must be None, 'balanced', or a dict with a weight for classes; got "
+            + repr(class_weight)
         )
     factor = np.ones(len(classes.names))
     for label, weight in class_weight.items():
