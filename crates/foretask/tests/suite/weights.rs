@@ -419,7 +419,7 @@ fn rows_that_hardly_count_hardly_matter() {
 /// Every way that is not refused gives a forecast and a model, and statements on them.
 #[test]
 fn labels_rules_and_statements_know_weights() {
-    let mean = along(1.2);
+    let mean = along(1.8);
     for classes in [2, 3] {
         let counts = vec![14; classes];
         let tasks: [(&str, &[usize], &dyn Fn(usize, usize) -> f64); 2] =
@@ -441,7 +441,8 @@ fn labels_rules_and_statements_know_weights() {
         for way in ways {
             let study = Study::new(&tasks, &way).unwrap();
             assert!(study.forecast().error < 0.45 && study.forecast().interval[0] > 0.0);
-            assert!(error_of(&study.model().unwrap(), &data) < 0.4);
+            let error = error_of(&study.model().unwrap(), &data);
+            assert!(error < 0.4, "{error} {:?} {:?}", way.rule, way.labels);
         }
         let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
         assert_eq!(
