@@ -7,7 +7,7 @@ use foretask::{
 };
 use proptest::prelude::*;
 
-use super::common::drawn::{Data, along, error_of, settings};
+use super::common::drawn::{Data, Mean, along, error_of, settings};
 use super::common::generate::{cases, normals};
 use super::common::oracle;
 use crate::data::Groups;
@@ -382,8 +382,7 @@ fn balanced_weights_foretell_the_balanced_error() {
 fn rows_that_hardly_count_hardly_matter() {
     let mean = along(1.5);
     let of = [60, 60];
-    let tasks: [(&str, &[usize], &dyn Fn(usize, usize) -> f64); 2] =
-        [("a source", &of, &mean), ("target", &of, &mean)];
+    let tasks: [(&str, &[usize], &Mean); 2] = [("a source", &of, &mean), ("target", &of, &mean)];
     let mut data = Data::new(5, &tasks, 5);
     let right: Vec<usize> = (0..data.class.len()).filter(|row| row % 3 > 0).collect();
     let clean = Data {
@@ -398,7 +397,7 @@ fn rows_that_hardly_count_hardly_matter() {
     for row in (0..data.class.len()).step_by(3) {
         data.class[row] = if data.class[row] == "c0" { "c1" } else { "c0" }.into();
     }
-    let weight = |row: usize| if row % 3 == 0 { 1e-6 } else { 1.0 };
+    let weight = |row: usize| if row.is_multiple_of(3) { 1e-6 } else { 1.0 };
     let weights: Vec<f64> = (0..data.class.len()).map(weight).collect();
     let tasks = weighted(&data, &weights);
     let [noisy, clean] = [data.tasks(), clean.tasks()];
@@ -422,7 +421,7 @@ fn labels_rules_and_statements_know_weights() {
     let mean = along(1.8);
     for classes in [2, 3] {
         let counts = vec![14; classes];
-        let tasks: [(&str, &[usize], &dyn Fn(usize, usize) -> f64); 2] =
+        let tasks: [(&str, &[usize], &Mean); 2] =
             [("a source", &counts, &mean), ("target", &counts, &mean)];
         let data = Data::new(6, &tasks, 8);
         let tasks = weighted(&data, &weights(&data, 9));
