@@ -29,7 +29,7 @@ Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
 Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out", "leave-fold-out"]
 Verdict = Literal["helps", "harms", "cannot be told"]
-Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
+Unrehearsed = Literal["few-sources", "many-labels", "grouped", "weighted", "by-name", "switched-off"]
 
 
 #: No machine has more.
@@ -41,6 +41,8 @@ Views = Literal["auto", "linear"] | View | Sequence[View]
 Priors = Literal["observed", "equal"] | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
 #: A number for each class.
 ByClass = Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
+#: How much the rows of each class count.
+ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
 #: How freely tasks may differ.
 Gamma = float | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
 #: The name of a task.
@@ -57,6 +59,7 @@ class Settings(TypedDict, total=False):
     gamma: Gamma
     priors: Priors
     costs: ByClass
+    class_weight: ClassWeight
     null_class: Any
     false_alarm: float | None
     tail: Tail

@@ -18,6 +18,7 @@ from . import _foretask
 from ._choices import (
     ByClass,
     Choices,
+    ClassWeight,
     Gamma,
     Labels,
     Priors,
@@ -91,6 +92,12 @@ default="auto"
         How often classes occur where the classifier will be used; None is "observed".
     costs : dict or array-like of shape (n_classes,), default=None
         What a mistake in a class costs; one each by default.
+    class_weight : dict, "balanced" or None, default=None
+        How much the rows of a class count, in every task; one where a dict has no weight. "balanced" lets
+        the classes of each task count alike: n_task / (n_classes n_class), of weights where rows have some.
+        Multiplied with ``sample_weight``. Observed ``priors`` are then those of the weights, so that a
+        balanced classifier decides for, and foretells, classes that are equally frequent; give ``priors``
+        to train balanced and decide for the frequencies of use.
     null_class : object, default=None
         With ``false_alarm``: the class that raises no alarm (two classes).
     false_alarm : float, default=None
@@ -150,8 +157,13 @@ default="auto"
     interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
     made dense.
 
-    ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
-    then leaves out one of the three, so that the forecast takes copies for new samples.
+    A ``sample_weight`` of whole numbers means repetition: a row of weight 3 is three rows. Leave-one-out
+    then leaves out one of the three, so that the forecast takes copies for new samples. Other weights, and
+    ``class_weight``, are those of weighted least squares: a row is one sample that counts more, and is left
+    out as a whole; errors are weighted in all that is chosen and foretold. They are scaled to a mean of one
+    in each task, so that equal weights are none and the penalty keeps its meaning. To weigh by whole numbers,
+    divide them by their mean. A theory, a false-alarm rate, one-versus-one and groups know no such weights
+    and are refused; sources are not rehearsed.
 
     For two classes ``decision_function`` is positive for ``classes_[1]``, as elsewhere in scikit-learn.
 
@@ -192,6 +204,7 @@ default="auto"
         gamma: Gamma = None,
         priors: Priors = "observed",
         costs: ByClass = None,
+        class_weight: ClassWeight = None,
         null_class: Any = None,
         false_alarm: float | None = None,
         tail: Tail = "auto",
@@ -211,6 +224,7 @@ default="auto"
         self.gamma = gamma
         self.priors = priors
         self.costs = costs
+        self.class_weight = class_weight
         self.null_class = null_class
         self.false_alarm = false_alarm
         self.tail = tail
@@ -253,7 +267,8 @@ default="auto"
             The task of each row, or the column of the data frame ``X`` that holds it; one task by
             default.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts: whole numbers.
+            How much each row counts, zero or more. Whole numbers say how often: a row of weight 3 is three
+            rows, as scikit-learn has it. Others are weights of one row each.
         sample_domain : array-like of shape (n_samples,), default=None
             Instead of ``task``, domains as skada numbers them: d for a source, -d for a target. Rows of
             a target with hidden labels (-1) are left out; those with labels may be numbered d as well.
@@ -294,6 +309,8 @@ default="auto"
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
         """Check the parameters against the tasks and classes of statistics."""
+        if self.class_weight is not None:
+            raise ValueError("statistics have no weights: leave out class_weight, or fit the rows")
         tasks = statistics._task_names()
         found = {name: classes for name, classes, _ in statistics._filled().tasks}
         classes = named(sorted({name for names in found.values() for name in names}))
@@ -395,6 +412,8 @@ default="auto"
         """Remember what was trained."""
         own = {name for model in models for name in model.classes}
         self._classes = classes.restricted(own)
+        # A task whose rows all have the weight zero was not trained on.
+        tasks = tasks.restricted({name for name, _, _ in models[0].tasks})
         self._tasks = tasks
         names = getattr(self, "feature_names_in_", None)
         if self._preparation is not None:

@@ -66,7 +66,7 @@ class Forecast:
         What the default does on sources that take the target's place: mean ``error`` and what it is
         ``alone``, both also for each of the ``sources``, and what the target's samples say by themselves
         (``own_error``, ``own_interval``). Of a false-alarm rate, what is missed. Or why there was none:
-        ``skipped``, one of "few-sources", "many-labels", "grouped",
+        ``skipped``, one of "few-sources", "many-labels", "grouped", "weighted",
         "by-name" and "switched-off".
     threshold : float or None
         For two classes, the score above which ``classes[1]`` is chosen.

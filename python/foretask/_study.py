@@ -56,7 +56,7 @@ class Study:
     target : object, default=None
         The task to decide for; by default every task that has two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts: whole numbers.
+        How much each row counts; whole numbers say how often (:meth:`MultiTaskClassifier.fit`).
     groups : array-like of shape (n_samples,), default=None
         Rows of one patient, writer or recording, which are left out together.
     task_column : str, default=None
@@ -466,6 +466,8 @@ def _rows_by_cell(samples: Samples) -> dict[tuple[str, str], NDArray[np.int64]]:
     rows = np.arange(len(samples.task_codes))
     if samples.times is not None:
         rows = np.repeat(rows, samples.times)
+    elif samples.weights is not None:
+        rows = rows[samples.weights > 0]
     task, class_ = samples.task_codes[rows], samples.class_codes[rows]
     return {
         (task_name, class_name): rows[(task == task_code) & (class_ == class_code)]

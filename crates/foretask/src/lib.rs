@@ -122,6 +122,7 @@
 //!     mod.rs
 //!   mod.rs
 //! data/
+//!   importance.rs         how much each sample counts
 //!   cells.rs              tasks, classes and counts: the index of everything small
 //!   coupling.rs           the hyper-parameters
 //!   groups.rs             samples that are left out together
@@ -129,6 +130,7 @@
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
+//!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
 //!     scale.rs            one number per task
 //!     measure.rs          statistics of rows
@@ -251,6 +253,7 @@
 //!   pairs.rs              one-versus-one
 //!   route.rs              the steps that settings name
 //!   grouped.rs            what groups, or their absence, say about a forecast
+//!   weighted.rs           what weights do not go with
 //!   schedule.rs           many plans, shared fits
 //!   train.rs              5. weights, and a model
 //!   rehearse.rs           sources in the target's place

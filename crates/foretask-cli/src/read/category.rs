@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// The name of a class or task. Rows that were read with the same text share one.
-#[derive(Clone, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq, PartialOrd, Ord)]
 pub struct Category(Arc<str>);
 
 impl Category {

@@ -16,7 +16,8 @@
 //! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
 //! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
 //! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l; where samples come in groups,
-//! l stands for a group. The slope is what sets the threshold for unequal class sizes.
+//! l stands for a group. Where samples have weights, labels and columns are multiplied by their roots here, and the
+//! squared errors are the weighted ones. The slope is what sets the threshold for unequal class sizes.
 //!
 //! A slope fitted to few labels may come out negative. For *alone* and *optimal* that cannot be real, and their
 //! scores are zero. For *classical* and *pooled* either the classes of the sources are swapped or the few labels
@@ -25,7 +26,7 @@
 use faer::Mat;
 
 use super::theory_labels::Labelled;
-use crate::data::{Cells, Groups};
+use crate::data::{Cells, Groups, Importance};
 use crate::numerics::dense;
 use crate::solve::{GridPoint, correct_mass};
 use crate::words::words;
@@ -100,7 +101,7 @@ pub(crate) struct Candidate {
     pub(crate) label_scores: Mat<f64>,
     /// Leave-one-out class scores less ȳ, n_t x m.
     pub(crate) scores: Mat<f64>,
-    /// |y_l - score_l|² of each sample.
+    /// |y_l - score_l|² of each sample, times its weight.
     pub(crate) squared_errors: Vec<f64>,
     pub(crate) sign: Sign,
     /// Y without each fold, where the target is in folds.
@@ -146,12 +147,13 @@ pub(crate) struct Samples<'a> {
     /// None of summary rows, which stand for several samples.
     class: &'a [usize],
     groups: &'a Groups,
+    importance: &'a Importance,
     /// In how many groups each class is found: its samples, where everyone is alone.
     found: Vec<usize>,
     aligned: Vec<Option<usize>>,
-    /// y - ȳ, n_t x m.
+    /// √w (y - ȳ), n_t x m.
     pub(crate) labels: Mat<f64>,
-    /// Σ |y - ȳ|².
+    /// Σ w |y - ȳ|².
     pub(crate) total: f64,
 }
 
@@ -161,10 +163,12 @@ impl<'a> Samples<'a> {
         target: usize,
         class: &'a [usize],
         groups: &'a Groups,
+        importance: &'a Importance,
     ) -> Self {
         let range = cells.of_task(target);
         let labels = Mat::from_fn(class.len(), range.len(), |sample, c| {
-            f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c)
+            let apart = f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c);
+            importance.root(sample) * apart
         });
         let total = labels.squared_norm_l2();
         Self {
@@ -172,6 +176,7 @@ impl<'a> Samples<'a> {
             target,
             class,
             groups,
+            importance,
             found: groups.with_class(class, range.len()),
             aligned: cells.aligned(target),
             labels,
@@ -186,6 +191,7 @@ impl<'a> Samples<'a> {
         target: usize,
         counts: &[&[usize]],
         groups: &'a Groups,
+        importance: &'a Importance,
     ) -> Self {
         let range = cells.of_task(target);
         let m = range.len();
@@ -205,6 +211,7 @@ impl<'a> Samples<'a> {
             target,
             class: &[],
             groups,
+            importance,
             found: cells.tasks()[target].counts.clone(),
             aligned: cells.aligned(target),
             labels,
@@ -236,6 +243,7 @@ impl<'a> Samples<'a> {
             &mut responses,
             self.class,
             self.groups,
+            self.importance,
             self.cells,
             self.target,
         );
@@ -373,7 +381,7 @@ impl<'a> Samples<'a> {
         self.not_negative(Family::Optimal, slope, label_scores, scores)
     }
 
-    /// Sum of the columns that stand for class c in the chosen tasks (n_t x m).
+    /// Sum of the columns that stand for class c in the chosen tasks, times √w (n_t x m).
     fn columns(&self, responses: &Mat<f64>, chosen: impl Fn(usize) -> bool) -> Mat<f64> {
         let mut columns = Mat::zeros(self.labels.nrows(), self.labels.ncols());
         for cell in 0..self.cells.len() {
@@ -384,6 +392,12 @@ impl<'a> Samples<'a> {
             let from = responses.col_as_slice(cell);
             let to = columns.col_as_slice_mut(class).iter_mut();
             to.zip(from).for_each(|(to, from)| *to += from);
+        }
+        if let Some(roots) = self.importance.roots() {
+            for c in 0..columns.ncols() {
+                let column = columns.col_as_slice_mut(c).iter_mut().zip(roots);
+                column.for_each(|(x, root)| *x *= root);
+            }
         }
         columns
     }
@@ -522,7 +536,9 @@ impl<'a> Samples<'a> {
             .filter(|&cell| self.cells.task_of(cell) != self.target)
             .collect();
         let (n, s, m) = (self.labels.nrows(), sources.len(), self.labels.ncols());
-        let x = Mat::from_fn(n, s, |l, j| responses[(l, sources[j])]);
+        let x = Mat::from_fn(n, s, |l, j| {
+            self.importance.root(l) * responses[(l, sources[j])]
+        });
         let trace = x.squared_norm_l2();
         if s == 0 || trace <= 0.0 {
             return Vec::new();
@@ -585,12 +601,19 @@ impl<'a> Samples<'a> {
         })
     }
 
-    fn candidate(&self, family: Family, label_scores: Mat<f64>, scores: Mat<f64>) -> Candidate {
+    /// From scores times √w.
+    fn candidate(&self, family: Family, label_scores: Mat<f64>, mut scores: Mat<f64>) -> Candidate {
         let mut squared_errors = vec![0.0; self.labels.nrows()];
         for c in 0..scores.ncols() {
             let (labels, scores) = (self.labels.col_as_slice(c), scores.col_as_slice(c));
             for (l, sum) in squared_errors.iter_mut().enumerate() {
                 *sum += (labels[l] - scores[l]).powi(2);
+            }
+        }
+        if let Some(roots) = self.importance.roots() {
+            for c in 0..scores.ncols() {
+                let column = scores.col_as_slice_mut(c).iter_mut().zip(roots);
+                column.for_each(|(x, root)| *x /= root);
             }
         }
         Candidate {
@@ -725,7 +748,8 @@ mod tests {
         let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
         let groups =
             Groups::new([0, 0, 1, 2, 3, 3, 4, 5, 1, 1, 6, 6, 7, 7, 2, 8, 8, 4, 9, 9].iter());
-        let samples = Samples::new(&cells, 2, &class, &groups);
+        let importance = Importance::default();
+        let samples = Samples::new(&cells, 2, &class, &groups, &importance);
         let responses = drawn(class.len(), cells.len(), 5);
         let close = |a: &Mat<f64>, members: &[usize], c: usize, of: &dyn Fn(usize) -> f64| {
             for &l in members {
@@ -785,6 +809,108 @@ mod tests {
                     own_scores[(l, c)] + (0..6).map(|j| x[(l, j)] * fit[(j, c)]).sum::<f64>()
                 };
                 (0..3).for_each(|c| close(&free.scores, members, c, &|l| of(l, c)));
+            }
+        }
+    }
+
+    /// Every family against the same weighted least squares without the sample.
+    #[test]
+    fn families_leave_out_weighted_samples_exactly() {
+        let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
+        let weights = drawn(class.len(), 1, 7);
+        let weights: Vec<f64> = (0..class.len()).map(|l| weights[(l, 0)].exp()).collect();
+        let importance = Importance::scaled(&weights);
+        let everyone = [
+            Importance::default(),
+            Importance::default(),
+            importance.clone(),
+        ];
+        let cells = cells().weighed(&everyone);
+        let groups = Groups::default();
+        let samples = Samples::new(&cells, 2, &class, &groups, &importance);
+        let responses = drawn(class.len(), cells.len(), 5);
+        // Labels and columns as they are.
+        let share = |c: usize| {
+            let own = (0..class.len()).filter(|&l| class[l] == c);
+            own.map(|l| importance.of(l)).sum::<f64>() / class.len() as f64
+        };
+        let label = |l: usize, c: usize| f64::from(u8::from(class[l] == c)) - share(c);
+        let of_task = |task: usize, l: usize, c: usize| match task {
+            2 => responses[(l, 6 + c)] - share(c),
+            task => responses[(l, 3 * task + c)],
+        };
+        let all = |l: usize, c: usize| (0..3).map(|task| of_task(task, l, c)).sum::<f64>();
+        let columns = samples.columns(&responses, |_| true);
+        let (slope, scores) = samples.slope(&columns);
+        let scaled = samples.scaled(&responses, slope).unwrap();
+        let (own_slope, own_scores) = samples.slope(&samples.columns(&responses, |t| t == 2));
+        let free = samples.free(&responses, own_slope, &own_scores);
+        let classical = samples.candidate(Family::Classical, Mat::new(), scores);
+        let own = samples
+            .candidate(Family::Alone, Mat::new(), own_scores)
+            .scores;
+        let sum = |gone: Option<usize>, of: &dyn Fn(usize, usize) -> f64| -> f64 {
+            let kept = (0..class.len()).filter(|&l| Some(l) != gone);
+            kept.map(|l| importance.of(l) * (0..3).map(|c| of(l, c)).sum::<f64>())
+                .sum()
+        };
+        let total = sum(None, &|l, c| all(l, c).powi(2));
+        let plain = |a: usize, b: usize| sum(None, &|l, c| of_task(a, l, c) * of_task(b, l, c));
+        let level = (0..3).map(|a| plain(a, a)).sum::<f64>() / 3.0;
+        let source = |j: usize, l: usize| responses[(l, j)];
+        let size: f64 = (0..6)
+            .map(|j| {
+                sum(None, &|l, c| {
+                    if c == 0 { source(j, l).powi(2) } else { 0.0 }
+                })
+            })
+            .sum();
+        for l in 0..class.len() {
+            let close = |scores: &Mat<f64>, of: &dyn Fn(usize) -> f64| {
+                for c in 0..3 {
+                    let apart = (scores[(l, c)] - of(c)).abs();
+                    assert!(apart < EXACT, "{} {}", scores[(l, c)], of(c));
+                }
+            };
+            let gone = Some(l);
+            let alone = sum(gone, &|l, c| all(l, c) * label(l, c))
+                / (sum(gone, &|l, c| all(l, c).powi(2)) + REGULAR * total);
+            close(&classical.scores, &|c| alone * all(l, c));
+            let error: f64 = (0..3)
+                .map(|c| (label(l, c) - alone * all(l, c)).powi(2))
+                .sum();
+            let weighted = importance.of(l) * error;
+            assert!((classical.squared_errors[l] - weighted).abs() < EXACT);
+
+            // The ridges are those of all samples.
+            let normal = Mat::from_fn(3, 3, |a, b| {
+                let ridge = SCALED_RIDGE * plain(a, a) + REGULAR * level;
+                sum(gone, &|l, c| of_task(a, l, c) * of_task(b, l, c))
+                    + if a == b { ridge } else { 0.0 }
+            });
+            let right = Mat::from_fn(3, 1, |a, _| {
+                sum(gone, &|l, c| of_task(a, l, c) * label(l, c))
+                    + SCALED_RIDGE * plain(a, a) * slope
+            });
+            let slopes = dense::solve_general(normal.as_ref(), right.as_ref());
+            close(&scaled.scores, &|c| {
+                (0..3).map(|a| slopes[(a, 0)] * of_task(a, l, c)).sum()
+            });
+
+            for (relative, free) in FREE_RIDGES.iter().zip(&free) {
+                let one =
+                    |of: &dyn Fn(usize) -> f64| sum(gone, &|l, c| if c == 0 { of(l) } else { 0.0 });
+                let normal = Mat::from_fn(6, 6, |i, j| {
+                    let ridge = if i == j { relative * size / 6.0 } else { 0.0 };
+                    one(&|l| source(i, l) * source(j, l)) + ridge
+                });
+                let right = Mat::from_fn(6, 3, |j, c| {
+                    one(&|l| source(j, l) * (label(l, c) - own[(l, c)]))
+                });
+                let fit = dense::solve_general(normal.as_ref(), right.as_ref());
+                close(&free.scores, &|c| {
+                    own[(l, c)] + (0..6).map(|j| source(j, l) * fit[(j, c)]).sum::<f64>()
+                });
             }
         }
     }

@@ -9,7 +9,7 @@ use faer::Mat;
 
 use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::rows;
-use crate::data::{Cells, Groups};
+use crate::data::{Cells, Groups, Importance};
 use crate::solve::Fitted;
 
 /// How the samples of a target are spread over folds.
@@ -23,6 +23,8 @@ pub(crate) struct InFolds {
     label_squares: Vec<f64>,
     /// Summary rows of a fold.
     size: usize,
+    /// All rows count alike: summary rows have their weight in them.
+    alike: Importance,
 }
 
 impl InFolds {
@@ -45,6 +47,7 @@ impl InFolds {
             counts,
             groups,
             size,
+            alike: Importance::default(),
         }
     }
 
@@ -60,7 +63,7 @@ impl InFolds {
         fitted: &Fitted,
     ) -> (Vec<Candidate>, f64) {
         let counts: Vec<&[usize]> = self.counts.iter().map(Vec::as_slice).collect();
-        let samples = Samples::of_folds(cells, target, &counts, &self.groups);
+        let samples = Samples::of_folds(cells, target, &counts, &self.groups, &self.alike);
         let point = fitted.point;
         let mut candidates = samples.families(point, &fitted.responses, None, Wanted::ALL);
         for fold in 0..self.len() {
@@ -70,7 +73,7 @@ impl InFolds {
             let mut counts = counts.clone();
             counts.remove(fold);
             let groups = self.groups.among(&others);
-            let samples = Samples::of_folds(cells, target, &counts, &groups);
+            let samples = Samples::of_folds(cells, target, &counts, &groups, &self.alike);
             let responses = rows(&fitted.responses, &others);
             let without = samples.families(point, &responses, None, Wanted::ALL);
             let mut seen: Vec<Family> = Vec::new();

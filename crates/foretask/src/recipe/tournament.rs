@@ -15,6 +15,8 @@
 //!
 //! Where samples come in groups, these are left out together, and n_t and ν are at most the number of groups.
 //!
+//! Where samples have weights, PRESS is that of the weighted errors, and n_t is (Σ w)²/Σ w².
+//!
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
 
@@ -25,7 +27,7 @@ use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
 use super::in_folds::InFolds;
 use super::theory_labels::TheoryLabels;
-use crate::data::{Cells, Coupling, Groups, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, Importance, classes_in_order};
 use crate::error::Result;
 use crate::solve::{self, Fitted, Grid, GridPoint, Reduced};
 use crate::stop::Stop;
@@ -88,6 +90,8 @@ pub(crate) struct Tournament {
     pub(crate) class: Vec<usize>,
     /// Samples that are left out together.
     pub(crate) groups: Groups,
+    /// How much each sample counts.
+    pub(crate) importance: Importance,
     /// What tells the samples apart.
     pub(crate) keys: Vec<f64>,
     pub(super) classes: usize,
@@ -103,11 +107,17 @@ pub(crate) struct Tournament {
 
 impl Tournament {
     /// Without candidates; `keys` tell the target's samples apart.
-    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups, keys: Vec<f64>) -> Self {
+    pub(crate) fn new(
+        cells: &Cells,
+        target: usize,
+        groups: Groups,
+        importance: Importance,
+        keys: Vec<f64>,
+    ) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
         Self {
             keys,
-            ..Self::of_samples(cells.clone(), target, class, groups)
+            ..Self::of_samples(cells.clone(), target, class, groups, importance)
         }
     }
 
@@ -118,7 +128,13 @@ impl Tournament {
             folds: Some(folds),
             classes: cells.of_task(target).len(),
             class: classes_in_order(&cells.tasks()[target]),
-            ..Self::of_samples(cells.clone(), target, Vec::new(), Groups::default())
+            ..Self::of_samples(
+                cells.clone(),
+                target,
+                Vec::new(),
+                Groups::default(),
+                Importance::default(),
+            )
         }
     }
 
@@ -178,8 +194,9 @@ impl Tournament {
         target: usize,
         class: Vec<usize>,
         groups: Groups,
+        importance: Importance,
     ) -> Self {
-        let samples = Samples::new(&cells, target, &class, &groups);
+        let samples = Samples::new(&cells, target, &class, &groups, &importance);
         let label_squares = (0..class.len())
             .map(|l| samples.labels.row(l).squared_norm_l2())
             .collect();
@@ -197,6 +214,7 @@ impl Tournament {
             folds: None,
             class,
             groups,
+            importance,
             keys: Vec::new(),
             cells,
             target,
@@ -229,6 +247,17 @@ impl Tournament {
         own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
     }
 
+    fn samples(&self) -> Samples<'_> {
+        let Self {
+            cells,
+            class,
+            groups,
+            importance,
+            ..
+        } = self;
+        Samples::new(cells, self.target, class, groups, importance)
+    }
+
     fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
         let new: Vec<(Vec<Candidate>, f64)> = match &self.folds {
             Some(folds) => {
@@ -236,7 +265,7 @@ impl Tournament {
                 fitted.par_iter().map(of).collect()
             }
             None => {
-                let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
+                let samples = self.samples();
                 let of = |fitted: &Fitted| {
                     stop.check()?;
                     let point = fitted.point;
@@ -307,17 +336,25 @@ impl Tournament {
         0.5 * exponent(self.worth(self.class.len()), self.classes)
     }
 
-    /// As many independent samples as some of them are worth: where they come in groups, no more than groups.
+    /// As many independent samples as some of them are worth: where they come in groups, no more than groups, and
+    /// where they have weights, (Σ w)²/Σ w².
     fn worth(&self, samples: usize) -> f64 {
         let share = samples as f64 / self.class.len() as f64;
-        let groups = self.groups.independent().map(|groups| groups * share);
-        groups.unwrap_or(samples as f64)
+        let fewer = self.independent().map(|fewer| fewer * share);
+        fewer.unwrap_or(samples as f64)
     }
 
-    /// ν, which groups are the most of.
+    /// ν, which groups are the most of, and samples of equal weight.
     pub(super) fn at_most(&self, effective: f64) -> f64 {
-        let groups = self.groups.independent();
-        groups.map_or(effective, |groups| effective.min(groups))
+        let most = self.independent();
+        most.map_or(effective, |most| effective.min(most))
+    }
+
+    /// As many as all samples are worth, where that is not their number.
+    fn independent(&self) -> Option<f64> {
+        self.groups
+            .independent()
+            .or_else(|| self.importance.independent())
     }
 
     /// Whether each entry may matter, in some fold, among those of its family in its view.

@@ -234,35 +234,34 @@ impl Reduced<'_> {
         let class = classes_in_order(&self.cells.tasks()[side.task]);
         let (n, r, c) = (class.len(), side.own.nrows(), self.cells.len());
         let first = self.cells.of_task(side.task).start;
+        let importance = &self.importance[side.task];
+        let total = self.cells.total(side.task);
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
         let panel = |&start: &usize| -> Result<Panel> {
             stop.check()?;
             let count = LEFT_OUT_PANEL.min(n - start);
             let mut z = Mat::zeros(r, count);
-            rows.rows.pack(
-                start..start + count,
-                0..r,
-                &rows.mean,
-                rows.scale,
-                z.as_mut(),
-            );
+            rows.pack(start..start + count, 0..r, z.as_mut());
             let fz = side.factor.apply_to_samples(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let of_leg = |leg: &Leg<'_>| {
                 let mut responses = dense::times(z.transpose(), leg.weights.as_ref());
                 let (rotated, forms) = leg.quadratic_forms(&own, &fz);
+                let left_of = |(l, q): (usize, &f64)| 1.0 - q - importance.of(start + l) / total;
                 let left: Vec<Vec<f64>> = forms
                     .iter()
-                    .map(|forms| forms.iter().map(|q| 1.0 - q - 1.0 / n as f64).collect())
+                    .map(|forms| forms.iter().enumerate().map(left_of).collect())
                     .collect();
                 for (index, left) in left.iter().enumerate() {
                     for (l, &left) in left.iter().enumerate() {
+                        let root = importance.root(start + l);
                         for cell in 0..c {
                             let own = cell == first + class[start + l];
                             let response = &mut responses[(l, index * c + cell)];
                             let label = f64::from(u8::from(own));
-                            let residual = label - self.cells.share_in(side.task, cell) - *response;
+                            let residual =
+                                label - self.cells.share_in(side.task, cell) - *response / root;
                             *response = left_out(own, residual, left);
                         }
                     }
@@ -286,7 +285,8 @@ impl Reduced<'_> {
             |of: &dyn Fn(&Panel) -> MatRef<'_, f64>| side_by_side(panels.iter().map(of), r);
         let samples = small.then(|| {
             let z = gather(&|panel| panel.z.as_ref());
-            Residuals::new(z, gather(&|panel| panel.fz.as_ref()), g)
+            let fz = gather(&|panel| panel.fz.as_ref());
+            Residuals::new(z, fz, g, importance.clone(), total)
         });
         let mut fitted = Vec::new();
         for (number, leg) in legs.iter().enumerate() {
@@ -316,15 +316,19 @@ impl Reduced<'_> {
                     .map(|samples| samples.operator(shifted.zip(rotated.as_ref())));
                 let effective = match samples.as_ref().zip(operator.as_ref()) {
                     Some((samples, operator)) => samples.effective_errors(operator, &left),
-                    None => left.iter().sum::<f64>().max(1.0),
+                    None => {
+                        let share = importance.independent().map_or(1.0, |own| own / n as f64);
+                        (share * left.iter().sum::<f64>()).max(1.0)
+                    }
                 };
                 let hat = match &operator {
                     Some(Operator::Explicit(q)) => {
                         let cell: Vec<usize> = class.iter().map(|class| first + class).collect();
                         let residuals = Mat::from_fn(n, c, |l, j| {
-                            (f64::from(u8::from(j == cell[l])) - responses[(l, j)]) * left[l]
+                            let error = f64::from(u8::from(j == cell[l])) - responses[(l, j)];
+                            error * left[l] * importance.root(l)
                         });
-                        Some(Hat::new(q, residuals, cell))
+                        Some(Hat::new(q, residuals, cell, importance.clone()))
                     }
                     _ => None,
                 };
@@ -340,7 +344,14 @@ impl Reduced<'_> {
                         leave_group_out(&mut responses, members, block, |l| first + class[l]);
                     }
                 }
-                stratify(&mut responses, &class, groups, &self.cells, side.task);
+                stratify(
+                    &mut responses,
+                    &class,
+                    groups,
+                    importance,
+                    &self.cells,
+                    side.task,
+                );
                 Fitted {
                     point: GridPoint {
                         source: leg.source,

@@ -7,6 +7,7 @@ use super::fits::Fits;
 use super::foretell::{drawn_errors, gaussian_error};
 use super::learn::NamedRule;
 use super::target::Target;
+use super::weighted::refused_theory;
 use crate::data::Coupling;
 use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
@@ -59,7 +60,8 @@ impl Study<'_> {
     /// The study's own rule first, then what is made of the same fits: the commonest class, labels by name each at
     /// the coupling that suits it, and each view by itself. Then every rule by name with classical and with optimal
     /// labels, each at the coupling that suits it (by a theory, at that of the study's leading candidate). `progress` is told the share that is done.
-    /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows.
+    /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows; and where
+    /// samples have weights.
     ///
     /// # Errors
     /// If training fails, which finite data do not let happen.
@@ -84,11 +86,11 @@ impl Study<'_> {
             return Ok(compared);
         }
         let target = self.done.target();
-        let m = target.classes();
+        let (m, weighed) = (target.classes(), self.cells().are_weighed());
         let rules: Vec<NamedRule> = RuleName::NAMED
             .into_iter()
             // With two classes there is one pair, and its rule is the one-hot one.
-            .filter(|&rule| m > 2 || rule != RuleName::OneVsOne)
+            .filter(|&rule| m > 2 && !weighed || rule != RuleName::OneVsOne)
             .flat_map(|rule| {
                 [Labels::Optimal, Labels::Classical].map(|labels| NamedRule { rule, labels })
             })
@@ -203,15 +205,19 @@ impl Study<'_> {
         let own = self.done.outcome.judgements.as_ref()?;
         let target = self.done.target();
         let (without, with) = (target.losses(other?), target.losses(own));
-        Some(Paired::new(&without, &with, &own.groups))
+        Some(Paired::new(&without, &with, &own.groups, &own.importance))
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A
     /// theory that the data do not allow is left out. `progress` is told the share that is done.
     ///
     /// # Errors
-    /// If a fixed point fails, which finite data do not let happen.
+    /// If a fixed point fails, which finite data do not let happen; if samples have weights, of which a theory knows
+    /// nothing.
     pub fn theories(&self, progress: &dyn Fn(f64)) -> Result<Vec<Foretold>> {
+        if self.cells().are_weighed() {
+            return refused_theory("all".into());
+        }
         let Some(leading) = &self.done.outcome.leading else {
             return Ok(Vec::new());
         };

@@ -171,10 +171,11 @@ impl Study<'_> {
     /// The interval of a forecast once the labels are there.
     fn foretold_interval_at(&self, error: f64, ratio: f64) -> [f64; 2] {
         let judgements = self.done.outcome.judgements.as_ref();
-        let grouped = judgements.is_some_and(|own| own.groups.members().is_some());
+        let fewer = judgements
+            .is_some_and(|own| own.groups.members().is_some() || own.importance.is_given());
         let samples = match &self.forecast().alarm {
-            // Samples that come in groups are worth less than their number.
-            None if grouped => self.forecast().worth * INFLATION,
+            // Samples that come in groups or have weights are worth less than their number.
+            None if fewer => self.forecast().worth * INFLATION,
             None => self.forecast().samples as f64,
             Some(alarm) => self.forecast().samples as f64 - alarm.samples as f64,
         };
@@ -208,7 +209,9 @@ impl Study<'_> {
             let log = (2.0 * judgements.kept).ln();
             let own = (share(&without) / share(&with)).ln() / log;
             // A difference that no sample shows is not known exactly.
-            let least = 1.0 / judgements.groups.independent().unwrap_or(n);
+            let fewer = judgements.groups.independent();
+            let fewer = fewer.or_else(|| judgements.importance.independent());
+            let least = 1.0 / fewer.unwrap_or(n);
             let error = standard_error(&each, &judgements.groups).max(least) / share(&with) / log;
             exponent = exponent.with(own, error);
         }

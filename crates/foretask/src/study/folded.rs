@@ -48,6 +48,11 @@ impl Folded {
         if statistics.are_grouped() {
             return Some("groups are left out one by one: leave out the groups, or this");
         }
+        if statistics.cells().are_weighed() {
+            return Some(
+                "weighted samples are left out one by one: leave out the weights, or this",
+            );
+        }
         let rows = statistics.cells().samples(plan.target);
         if rows < FOLDS.max(statistics.features()) || statistics.rows_of(plan.target).is_none() {
             return Some("a target needs rows at hand, and more of them than features");

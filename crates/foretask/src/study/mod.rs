@@ -45,6 +45,7 @@ mod shared;
 mod target;
 mod train;
 mod value;
+mod weighted;
 
 use faer::Mat;
 
@@ -116,7 +117,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If the target or a class is unknown, the target has one class, a setting is out of range, or rows
     /// are needed that are not kept. Where samples come in groups ([`crate::Tasks::with_groups`]), a theory or a
-    /// false-alarm rate is one, too.
+    /// false-alarm rate is one, too; and where they have weights ([`crate::Tasks::weighted`]), also one-versus-one.
     pub fn new(data: impl Into<Statistics<'a>>, settings: &Settings) -> Result<Self> {
         let mut studies = Self::each(data, std::slice::from_ref(settings), &|_| {})?;
         let missing = || Error::NoTarget { known: Vec::new() };
@@ -219,6 +220,7 @@ impl<'a> Study<'a> {
         for plan in &plans {
             grouped::check(statistics, plan)?;
             folded::Folded::check(statistics, plan)?;
+            weighted::check(statistics, plan)?;
         }
         let stop = plans.first().map(|plan| plan.settings.stop.clone());
         let stop = stop.unwrap_or_default();

@@ -87,6 +87,9 @@ impl Target<'_, '_> {
         if self.groups().members().is_some() {
             return Ok(Err(Unrehearsed::Grouped));
         }
+        if self.cells().are_weighed() {
+            return Ok(Err(Unrehearsed::Weighted));
+        }
         if self.cells().samples(self.index()) > MOST_LABELS {
             return Ok(Err(Unrehearsed::ManyLabels));
         }

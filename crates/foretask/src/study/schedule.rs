@@ -160,7 +160,8 @@ impl<'a> Lenses<'_, 'a> {
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
                 let groups = self.raw.groups_of(target);
-                Fits::new(Tournament::new(cells, target, groups, keys))
+                let importance = self.raw.importance_of(target);
+                Fits::new(Tournament::new(cells, target, groups, importance, keys))
             })
             .collect();
         let plan = plans[0];

@@ -191,7 +191,9 @@ impl<'a> Shared<'a> {
         target: usize,
     ) -> Result<Fitted> {
         let groups = self.statistics.groups_of(target);
-        let left_out = system.leave_one_out_of(self.rows_of(target)?, target, true, &groups);
+        let importance = self.statistics.importance_of(target);
+        let rows = self.rows_of(target)?;
+        let left_out = system.leave_one_out_of(rows, target, true, &groups, &importance);
         Ok(Fitted {
             point: GridPoint::of(coupling, target),
             effective: left_out.effective,

@@ -41,3 +41,4 @@ mod statistics;
 mod stop;
 mod theory_invariants;
 mod views;
+mod weights;

@@ -84,6 +84,7 @@ fn paired(without: usize, with: usize) -> Paired {
         &losses(without),
         &losses(with),
         &crate::data::Groups::default(),
+        &crate::data::Importance::default(),
     )
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::{Bounds, Kept, RowBlock, Second, Statistics};
+use super::{Bounds, Kept, RowBlock, Second, Statistics, weigh};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
+use crate::data::importance::Importance;
 use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
@@ -20,7 +21,7 @@ impl<'a> Statistics<'a> {
     pub fn of(tasks: &Tasks<'a>) -> Self {
         Self {
             groups: tasks.groups().map(<[Groups]>::to_vec),
-            ..measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
+            ..of_tasks(tasks, &Stop::default())
         }
     }
 
@@ -43,6 +44,8 @@ impl<'a> Statistics<'a> {
     pub(crate) fn restricted(&self, cells: &Cells, left: &[usize]) -> Result<Self> {
         let mut restricted = self.first_order_of(cells.clone(), left);
         let mut groups = Vec::with_capacity(cells.tasks().len());
+        let mut importance = Vec::with_capacity(cells.tasks().len());
+        let mut lessened = Vec::new();
         for task in 0..cells.tasks().len() {
             let own = &left[cells.of_task(task)];
             let before = self.cells.task_of(own[0]);
@@ -51,6 +54,7 @@ impl<'a> Statistics<'a> {
             if own.len() == all.len() {
                 restricted.second.push(self.second[before].clone());
                 groups.push(self.groups_of(before));
+                importance.push(self.importance_of(before));
                 continue;
             }
             let first = |cell: usize| -> usize {
@@ -61,15 +65,23 @@ impl<'a> Statistics<'a> {
                 .flat_map(|&cell| first(cell)..first(cell) + self.cells.count(cell))
                 .collect();
             groups.push(self.groups_of(before).among(&samples));
+            importance.push(self.importance_of(before).among(&samples));
             let rows = self.rows_of(before).ok_or_else(|| Error::RowsNotKept {
                 what: "one-versus-one",
                 task: cells.tasks()[task].name.clone(),
                 instead: "use another rule",
             })?;
-            let second = restricted.second_of(task, rows.select(samples.into_iter()));
-            restricted.second.push(second);
+            let rows = rows.select(samples.into_iter());
+            lessened.push(task);
+            restricted.second.push(Second::Rows(rows));
         }
         restricted.groups = self.groups.is_some().then_some(groups);
+        restricted = restricted.with_importance(self.importance.is_some().then_some(importance));
+        for task in lessened {
+            if let Second::Rows(rows) = restricted.second[task].clone() {
+                restricted.second[task] = restricted.second_of(task, rows);
+            }
+        }
         Ok(restricted)
     }
 
@@ -96,7 +108,17 @@ impl<'a> Statistics<'a> {
             classes: kept.iter().map(|&c| entry.classes[c].clone()).collect(),
             counts: kept.iter().map(|&c| counts[c]).collect(),
         };
-        let own = first_order(&Cells::new(vec![one.clone()]), self.features, &[rows]);
+        let mut importance = self.importance.clone();
+        let own_importance = self.importance_of(task).among(samples);
+        if let Some(importance) = &mut importance {
+            importance[task] = own_importance.clone();
+        }
+        let own = first_order(
+            &Cells::new(vec![one.clone()]),
+            self.features,
+            &[rows],
+            Some(&[own_importance]),
+        );
         let mut tasks = self.cells.tasks().to_vec();
         tasks[task] = one;
         let cells = Cells::new(tasks);
@@ -115,7 +137,7 @@ impl<'a> Statistics<'a> {
         };
         let mut bounds = self.bounds.clone();
         bounds[task].clone_from(&own.bounds[0]);
-        Some(Self {
+        let some = Self {
             features: self.features,
             means: columns(|of| &of.means),
             within: columns(|of| &of.within),
@@ -127,8 +149,10 @@ impl<'a> Statistics<'a> {
                 groups[task] = groups[task].among(samples);
                 groups
             }),
+            importance: None,
             stop: self.stop.clone(),
-        })
+        };
+        Some(some.with_importance(importance))
     }
 
     /// What to keep of a task with these rows, once the means are known.
@@ -155,15 +179,21 @@ impl<'a> Statistics<'a> {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let mut scatter = Mat::zeros(p, p);
         let shift = |sample: usize| means[class[sample]].as_slice();
-        rows.for_panels_each(shift, 1.0, |_, panel| {
+        let importance = self.importance_of(task);
+        rows.for_panels_each(shift, 1.0, |start, panel| {
             if self.stop.check().is_ok() {
-                dense::add_outer(scatter.as_mut(), panel, 1.0);
+                match importance.roots() {
+                    None => dense::add_outer(scatter.as_mut(), panel, 1.0),
+                    Some(roots) => {
+                        let weighed = weigh::weighed(panel, start, roots);
+                        dense::add_outer(scatter.as_mut(), weighed.as_ref(), 1.0);
+                    }
+                }
             }
         });
         let mean = self.task_mean(task);
         let between = Mat::from_fn(p, means.len(), |feature, class| {
-            (self.cells.count(first + class) as f64).sqrt()
-                * (means[class][feature] - mean[feature])
+            self.cells.mass(first + class).sqrt() * (means[class][feature] - mean[feature])
         });
         dense::add_outer(scatter.as_mut(), between.as_ref(), 1.0);
         scatter
@@ -174,9 +204,10 @@ impl<'a> Statistics<'a> {
         cells: &Cells,
         features: usize,
         blocks: Vec<RowBlock<'a>>,
+        importance: Option<&[Importance]>,
         stop: &Stop,
     ) -> Self {
-        let mut statistics = first_order(cells, features, &blocks).stopped_by(stop);
+        let mut statistics = first_order(cells, features, &blocks, importance).stopped_by(stop);
         for (task, rows) in blocks.into_iter().enumerate() {
             let second = statistics.second_of(task, rows);
             statistics.second.push(second);
@@ -196,7 +227,7 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
     type Error = Error;
 
     fn try_from((tasks, stop): (&Tasks<'a>, &Stop)) -> Result<Self> {
-        let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
+        let statistics = of_tasks(tasks, stop);
         stop.check()?;
         Ok(Self {
             groups: tasks.groups().map(<[Groups]>::to_vec),
@@ -207,7 +238,12 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
 }
 
 /// Counts, means, squares within classes and bounds; two passes, so that a large mean costs no digits.
-fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statistics<'r> {
+fn first_order<'r>(
+    cells: &Cells,
+    p: usize,
+    blocks: &[RowBlock<'_>],
+    importance: Option<&[Importance]>,
+) -> Statistics<'r> {
     let mut means = Mat::zeros(p, cells.len());
     let mut within = Mat::zeros(p, cells.len());
     let mut bounds = Vec::with_capacity(blocks.len());
@@ -218,8 +254,20 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
             let own = start..start + cells.count(cell);
             start = own.end;
             let (sum, own_ends) = summed(rows, own.clone());
-            let mean: Vec<f64> = sum.iter().map(|sum| sum / own.len() as f64).collect();
-            fill(&mut within, cell, &squares(rows, own, &mean));
+            let weights = importance.and_then(|of| of.get(task));
+            let (mean, squares) = match weights.filter(|own| own.is_given()) {
+                None => {
+                    let mean: Vec<f64> = sum.iter().map(|sum| sum / own.len() as f64).collect();
+                    let squares = squares(rows, own, &mean);
+                    (mean, squares)
+                }
+                Some(weights) => {
+                    let mean = weigh::mean(rows, own.clone(), weights);
+                    let squares = weigh::squares(rows, own, &mean, weights);
+                    (mean, squares)
+                }
+            };
+            fill(&mut within, cell, &squares);
             fill(&mut means, cell, &mean);
             match &mut ends {
                 Some(ends) => ends.join(&own_ends),
@@ -228,7 +276,7 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
         }
         bounds.extend(ends);
     }
-    Statistics {
+    let statistics = Statistics {
         features: p,
         cells: cells.clone(),
         means,
@@ -237,8 +285,10 @@ fn first_order<'r>(cells: &Cells, p: usize, blocks: &[RowBlock<'_>]) -> Statisti
         second: Vec::new(),
         kept: Kept::default(),
         groups: None,
+        importance: None,
         stop: Stop::default(),
-    }
+    };
+    statistics.with_importance(importance.map(<[Importance]>::to_vec))
 }
 
 fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
@@ -329,5 +379,15 @@ pub(super) fn measure<'i>(
     let start = |task: usize| (0..task).map(|i| cells.samples(i)).sum::<usize>();
     let rows_of = |task: usize| &order[start(task)..start(task) + cells.samples(task)];
     let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, rows_of(task)));
-    Statistics::of_blocks(cells, rows.features(), blocks.collect(), stop)
+    Statistics::of_blocks(cells, rows.features(), blocks.collect(), None, stop)
+}
+
+fn of_tasks<'i>(tasks: &Tasks<'i>, stop: &Stop) -> Statistics<'i> {
+    let (rows, cells) = (tasks.rows(), tasks.cells());
+    let Some(importance) = tasks.importance() else {
+        return measure(rows, cells, tasks.order(), stop);
+    };
+    let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, tasks.rows_of(task)));
+    let blocks = blocks.collect();
+    Statistics::of_blocks(cells, rows.features(), blocks, Some(importance), stop)
 }

@@ -37,8 +37,8 @@ impl Statistics<'static> {
     /// Rows that either keeps are kept, if neither has given up those of that task.
     ///
     /// # Errors
-    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups and neither
-    /// is empty; nothing is added then.
+    /// [`Error::Shape`] if the number of features differs, [`Error::Setting`] if either has groups or weights and
+    /// neither is empty; nothing is added then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if other.features != self.features {
             return Err(Error::Shape {
@@ -48,15 +48,16 @@ impl Statistics<'static> {
             });
         }
         // The union with nothing is what it was, groups included.
-        let groups = match self.cells.tasks().is_empty() {
-            true => other.groups.clone(),
+        let (groups, importance) = match self.cells.tasks().is_empty() {
+            true => (other.groups.clone(), other.importance.clone()),
             false => {
                 self.refuse_groups()?;
                 other.refuse_groups()?;
-                None
+                (None, None)
             }
         };
-        *self = merged(std::mem::replace(self, Self::new(0)), &other);
+        let merged = merged(std::mem::replace(self, Self::new(0)), &other);
+        *self = merged.with_importance(importance);
         self.groups = groups;
         Ok(())
     }
@@ -161,6 +162,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         second,
         kept: a.kept,
         groups: None,
+        importance: None,
         stop: a.stop,
     }
 }
