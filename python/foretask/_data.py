@@ -140,9 +140,8 @@ def refuse_lazy(*data: Any) -> None:
     for one in data:
         if hasattr(one, "__dask_graph__") and one.__dask_graph__() is not None:
             raise TypeError(
-                f"this is a {type(one).__module__.split('.')[0]} {type(one).__name__}, which would be gathered "
-                "into memory whole: use foretask.dask (DaskMultiTaskClassifier, gather), or call compute() "
-                "on it first"
+                f"a Dask {type(one).__name__} would be gathered into memory whole: use foretask.dask "
+                "(DaskMultiTaskClassifier, gather), or call compute() on it first"
             )
 
 

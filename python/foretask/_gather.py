@@ -261,8 +261,8 @@ def arrow_labels(column: Any) -> NDArray[Any]:
 
 def _refuse_type(name: Any, kind: Any) -> None:
     raise _Located(
-        f"column {shown(str(name))!r} holds {kind}; statistics take numbers: leave the column out, or turn it "
-        "into numbers first"
+        f"column {shown(str(name))!r} holds {kind}; statistics take numbers: leave the column out, or "
+        "turn it into numbers first"
     )
 
 

@@ -1,7 +1,8 @@
 """Training and prediction where the rows are: on the workers of Dask.
 
-``pip install 'foretask[dask]'``. Each partition becomes :class:`foretask.Statistics` on the worker that has it;
-they are united in pairs by the number of the partition, and only the union travels to the client, which trains.
+``pip install 'foretask[dask]'``. Each partition becomes :class:`foretask.Statistics` on the worker that has
+it; they are united in pairs by the number of the partition, and only the union travels to the client, which
+trains.
 Results are the same bits for any number of workers, also where some are lost on the way.
 """
 
@@ -57,7 +58,8 @@ def gather(
     task : str, dask Series or dask array, default=None
         The task of each row, or the column of ``X`` that holds it; one task by default.
     target : object, default=None
-        The task that will be decided for, whose rows are kept for leave-one-out; by default every task may be.
+        The task that will be decided for, whose rows are kept for leave-one-out; by default every task may
+        be.
     features : sequence of column names, default=None
         The columns to learn from; by default all that are neither ``y`` nor ``task``.
     client : distributed.Client, default=None
@@ -134,14 +136,15 @@ def predict(client: Any, model: MultiTaskClassifier, X: Any, task: Any = None) -
     Parameters
     ----------
     client : distributed.Client or None
-        Not needed: what is returned is computed where it is asked for. The place is that of xgboost's functions.
+        Not needed, as what is returned is computed where it is asked for; in the place that it has in
+        xgboost's functions.
     model : MultiTaskClassifier
         A fitted one.
     X : dask DataFrame, dask array or paths of Parquet files
         Rows. Columns of a frame that the model does not know are left aside.
     task : object, dask Series or dask array, default=None
-        The task of all rows, the column that holds it, or the task of each row; may be left out if there is one
-        target.
+        The task of all rows, the column that holds it, or the task of each row; may be left out if there
+        is one target.
 
     Returns
     -------
@@ -366,8 +369,8 @@ def _parts(
         make = _array_part
     else:
         raise TypeError(
-            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows in "
-            "memory are for foretask.MultiTaskClassifier"
+            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows "
+            "in memory are for foretask.MultiTaskClassifier"
         )
     shared, of_block = delayed(roles), delayed(make, pure=False)
     return [
@@ -446,8 +449,8 @@ def _beside(frame: Any, values: Any, name: str) -> Any:
         )
     if values.npartitions != frame.npartitions:
         raise ValueError(
-            f"labels come in {values.npartitions} partitions, rows in {frame.npartitions}: give them the same "
-            "partitions (repartition), or name a column"
+            f"labels come in {values.npartitions} partitions, rows in {frame.npartitions}: give them the "
+            "same partitions (repartition), or name a column"
         )
     return frame.assign(**{name: values})
 
@@ -487,8 +490,8 @@ def _computed(what: Any, client: Any) -> Any:
         return future.result()
     except KilledWorker as error:
         raise RuntimeError(
-            f"a partition took every worker that tried it with it, probably for lack of memory: {error}; make "
-            "partitions smaller, or workers larger"
+            f"a partition took every worker that tried it with it, probably for lack of memory: {error}; "
+            "make partitions smaller, or workers larger"
         ) from error
     finally:
         future.cancel()
@@ -541,8 +544,8 @@ def _predicted(client: Any, model: MultiTaskClassifier, X: Any, task: Any, metho
         )
     if not _is_array(X):
         raise TypeError(
-            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows in "
-            "memory are for the methods of the classifier"
+            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows "
+            "in memory are for the methods of the classifier"
         )
     import dask.array as da
 
