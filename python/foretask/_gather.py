@@ -102,7 +102,7 @@ def part(number: int, blocks: Iterable[Rows], roles: Roles, where: str = "") -> 
     name = f"partition {number}" + (f" ({where})" if where else "")
     statistics, kinds, seen = empty(roles.target), dict[str, Kind](), 0
     try:
-        for rows in _in_blocks(blocks):
+        for rows in map(_plain, _in_blocks(blocks)):
             if rows.table.shape[1] != len(roles.features):
                 raise ValueError(
                     f"there are {rows.table.shape[1]} features where {len(roles.features)} were expected"
@@ -120,6 +120,17 @@ def part(number: int, blocks: Iterable[Rows], roles: Roles, where: str = "") -> 
     return Part(name, statistics, roles.names, kinds)
 
 
+def _plain(rows: Rows) -> Rows:
+    """Make texts of objects that are all texts, which are looked at one by one no more."""
+
+    def texts(values: NDArray[Any] | None) -> Any:
+        if values is None or values.dtype.kind != "O" or not all(type(value) is str for value in values):
+            return values
+        return values.astype(np.str_)
+
+    return Rows(rows.table, texts(rows.labels), texts(rows.tasks))
+
+
 class _Located(ValueError):
     """An error that says where it is."""
 
@@ -135,9 +146,13 @@ def _check(rows: Rows, roles: Roles, before: int) -> None:
         row, column = (int(place) for place in np.argwhere(~finite)[0])
         raise _Located(_bad(roles.features[column], table[row, column], before + row))
     for column, values in ((roles.label, labels), (roles.task, tasks)):
-        row = None if values is None else first_missing(values)
-        if row is not None:
-            raise _Located(_bad(column, "missing", before + row))
+        place = None if values is None else first_missing(values)
+        if place is not None:
+            raise _Located(_bad(column, "missing", before + place))
+    if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        place = int(np.flatnonzero(labels % 1 != 0)[0])
+        where = _bad(roles.label, labels[place], before + place)
+        raise _Located(f"{where}; classes must be whole numbers or texts")
 
 
 def _bad(column: Any, value: Any, row: int) -> str:

@@ -54,7 +54,7 @@ def gather(
     X : dask DataFrame, dask array, or paths of Parquet files
         Features. Of files (folders and patterns included) each row group is a partition.
     y : str, dask Series or dask array
-        Classes, or the column of ``X`` that holds them.
+        Classes, or the column of ``X`` that holds them. A Series with the name of a column stands for it.
     task : str, dask Series or dask array, default=None
         The task of each row, or the column of ``X`` that holds it; one task by default.
     target : object, default=None
@@ -352,6 +352,10 @@ def _parts(
             label = _LABEL
         if task is not None and not isinstance(task, str):
             frame, column = _beside(frame, task, _TASK), _TASK
+        if features is None:
+            # A Series of labels with the name of a column is that column, and no feature.
+            taken = {getattr(values, "name", None) for values in (y, task)} - {None}
+            frame = frame[[name for name in frame.columns if name not in taken]]
         roles = _gather.roles_of(list(frame.columns), label, column, target, features)
         blocks: list[Any] = [(block,) for block in frame[roles.columns].to_delayed()]
         make: Any = _frame_part
@@ -369,8 +373,8 @@ def _parts(
         make = _array_part
     else:
         raise TypeError(
-            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows "
-            "in memory are for foretask.MultiTaskClassifier"
+            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; "
+            "rows in memory are for foretask.MultiTaskClassifier"
         )
     shared, of_block = delayed(roles), delayed(make, pure=False)
     return [
@@ -544,8 +548,8 @@ def _predicted(client: Any, model: MultiTaskClassifier, X: Any, task: Any, metho
         )
     if not _is_array(X):
         raise TypeError(
-            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; rows "
-            "in memory are for the methods of the classifier"
+            f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; "
+            "rows in memory are for the methods of the classifier"
         )
     import dask.array as da
 

@@ -1,7 +1,7 @@
 """Training and prediction where the rows are: on the executors of Spark.
 
-``pip install 'foretask[spark]'``. Each partition becomes :class:`foretask.Statistics` on the executor that has it
-(``mapInArrow``); on the driver they are united in pairs by the number of the partition, as
+``pip install 'foretask[spark]'``. Each partition becomes :class:`foretask.Statistics` on the executor that
+has it (``mapInArrow``); on the driver they are united in pairs by the number of the partition, as
 :mod:`foretask.dask` does, and trained on.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from . import _foretask, _gather
 from ._choices import Settings
 from ._classifier import MultiTaskClassifier
-from ._data import Names
+from ._data import Names, nearest
 from ._gather import Part, Roles, Rows
 from ._statistics import Statistics
 
@@ -74,14 +75,15 @@ def gather(
         partition, in an order that does not depend on Spark: the statistics are those of
         :func:`foretask.dask.gather`, bit by bit.
     featuresCol : str or list of str, default="features"
-        A column of vectors or arrays, or columns of numbers. Of files, columns; all that are neither label nor
-        task if it is "features" and there is no such column.
+        A column of vectors or arrays, or columns of numbers. Of files, a list of columns; by default all
+        that are neither label nor task.
     labelCol : str, default="label"
         The column of the classes.
     taskCol : str, default=None
         The column of the tasks; one task by default.
     target : object, default=None
-        The task that will be decided for, whose rows are kept for leave-one-out; by default every task may be.
+        The task that will be decided for, whose rows are kept for leave-one-out; by default every task may
+        be.
     spark : SparkSession, default=None
         For paths; by default the one that is active.
 
@@ -150,7 +152,7 @@ def _selected(
 def _known(frame: DataFrame, columns: Sequence[str]) -> None:
     missing = next((column for column in columns if column not in frame.columns), None)
     if missing is not None:
-        hint = _gather.nearest(missing, list(frame.columns))
+        hint = nearest(missing, list(frame.columns))
         raise ValueError(f"there is no column {missing!r}{hint}")
 
 
@@ -170,8 +172,8 @@ def _features(frame: DataFrame, features: str | Sequence[str]) -> list[Any]:
     if isinstance(kind, ArrayType) and isinstance(kind.elementType, NumericType):
         return [frame[features].cast("array<double>").alias(_FEATURES)]
     raise ValueError(
-        f"column {features!r} holds {kind.simpleString()}; features must be vectors or arrays of numbers, or a "
-        "list of columns of numbers"
+        f"column {features!r} holds {kind.simpleString()}; features must be vectors or arrays of numbers, "
+        "or a list of columns of numbers"
     )
 
 
@@ -181,7 +183,7 @@ def _of_pieces(
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield _partial(number, lambda n=number: _gather.read_piece(n, pieces[n], roles))
+                yield _partial(number, partial(_gather.read_piece, number, pieces[number], roles))
 
     return read
 
@@ -250,8 +252,8 @@ def _of_arrays(column: Any, name: str, width: int | None, before: int) -> NDArra
     if (lengths != width).any():
         row = int(np.flatnonzero(lengths != width)[0])
         raise ValueError(
-            f"column {name!r} has {lengths[row]} features in row {before + row} and {width} before (rows count "
-            "from 0)"
+            f"column {name!r} has {lengths[row]} features in row {before + row} and {width} before (rows "
+            "count from 0)"
         )
     return np.array(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float64).reshape(-1, width)
 
@@ -284,16 +286,14 @@ def _partial(number: int, make: Callable[[], Part]) -> pa.RecordBatch:
 class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbabilityCol):
     """The columns that estimator and model share."""
 
-    featuresCols: Param[list[str]] = Param(
+    featuresCols = Param(
         Params._dummy(),
         "featuresCols",
         "columns of numbers, instead of one column of vectors",
         typeConverter=TypeConverters.toListString,
     )
-    taskCol: Param[str] = Param(
-        Params._dummy(), "taskCol", "column of the tasks", typeConverter=TypeConverters.toString
-    )
-    target: Param[Any] = Param(Params._dummy(), "target", "the task to decide for; every one if not set")
+    taskCol = Param(Params._dummy(), "taskCol", "column of the tasks", typeConverter=TypeConverters.toString)
+    target = Param(Params._dummy(), "target", "the task to decide for; every one if not set")
 
     def _features(self) -> str | list[str]:
         if self.isSet(self.featuresCols):
@@ -309,7 +309,7 @@ class _Columns(HasFeaturesCol, HasLabelCol, HasPredictionCol, HasProbabilityCol)
         return self._of("taskCol")
 
 
-class SparkMultiTaskClassifier(_Columns, Estimator, DefaultParamsWritable, DefaultParamsReadable):  # type: ignore[type-arg]
+class SparkMultiTaskClassifier(_Columns, Estimator, DefaultParamsWritable, DefaultParamsReadable):
     """Multi-task least-squares SVM for data frames of Spark.
 
     Parameters
@@ -321,8 +321,8 @@ class SparkMultiTaskClassifier(_Columns, Estimator, DefaultParamsWritable, Defau
     taskCol : str, default=None
         The column of the tasks; one task by default.
     predictionCol, probabilityCol : str, default="prediction", "probability"
-        The columns that the model adds: the class, a double if classes are numbers and a text otherwise; and a
-        vector in the order of ``model.classes``.
+        The columns that the model adds: the class, a double if classes are numbers and a text otherwise; and
+        a vector in the order of ``model.classes``.
     target : object, default=None
         The task to decide for; by default every task that has two classes or more.
     **settings
@@ -360,7 +360,7 @@ class SparkMultiTaskClassifier(_Columns, Estimator, DefaultParamsWritable, Defau
         }
         unknown = next((name for name in settings if name not in Settings.__annotations__), None)
         if unknown is not None:
-            hint = _gather.nearest(unknown, list(Settings.__annotations__))
+            hint = nearest(unknown, list(Settings.__annotations__))
             raise TypeError(f"there is no setting {unknown!r}{hint}")
         self._set(**{name: value for name, value in (given | settings).items() if value is not None})
 
@@ -382,7 +382,7 @@ for _name in Settings.__annotations__:
     )
 
 
-class SparkMultiTaskModel(_Columns, Model, MLWritable, MLReadable):  # type: ignore[type-arg]
+class SparkMultiTaskModel(_Columns, Model, MLWritable, MLReadable):
     """A trained classifier for data frames of Spark.
 
     Parameters
