@@ -339,7 +339,7 @@ def _parts(
             if not isinstance(value, str) and not (what == "task" and value is None):
                 raise ValueError(f"with paths of files, {what} must name a column")
         pieces, roles = _gather.pieces_of(X, y, task, target, features)
-        shared = delayed(roles)
+        shared = _shared(roles)
         of_piece = delayed(_gather.read_piece if count is None else _piece_counted, pure=False)
         more = () if count is None else (model,)
         return [
@@ -376,11 +376,16 @@ def _parts(
             f"X must be a dask DataFrame, a dask array or paths of Parquet files, not {type(X).__name__}; "
             "rows in memory are for foretask.MultiTaskClassifier"
         )
-    shared, of_block = delayed(roles), delayed(make, pure=False)
+    shared, of_block = _shared(roles), delayed(make, pure=False)
     return [
         of_block(number, block, shared, count, model, dask_key_name=named(number))
         for number, block in enumerate(blocks)
     ], roles
+
+
+def _shared(roles: Roles) -> Any:
+    """Put the roles into each task while they are small, so that it hangs on nothing but its partition."""
+    return roles if len(roles.features) <= 512 else delayed(roles)
 
 
 def _frame_part(number: int, block: tuple[Any], roles: Roles, count: Any, model: Any) -> Any:
@@ -484,7 +489,12 @@ def _aligned(what: str, values: Any, X: Any) -> Any:
 
 
 def _computed(what: Any, client: Any) -> Any:
-    client = _client(client)
+    # A partition and its statistics are one task: frames are neither stored, weighed nor sent.
+    with dask.config.set({"optimization.fuse.delayed": True}):
+        return _run(what, _client(client))
+
+
+def _run(what: Any, client: Any) -> Any:
     if client is None:
         return dask.compute(what)[0]
     from distributed import KilledWorker
