@@ -41,6 +41,8 @@ from ._data import (
     named,
     nearest,
     one_per_row,
+    refuse_lazy,
+    refuse_missing,
     reordered,
     split_column,
 )
@@ -332,6 +334,8 @@ default="auto"
         groups: Any = None,
     ) -> Problem:
         """Check the data and the parameters."""
+        refuse_lazy(X, y, task, sample_weight, sample_domain, groups)
+        refuse_missing(y, "y")
         column = self._column_of(X, task, sample_domain)
         if column is not None:
             self.task_column_ = column

@@ -111,7 +111,7 @@ def named(names: list[str]) -> Names:
 def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
     """Names of the distinct values, and the code of each."""
     values = column_or_1d(values)
-    if values.dtype.kind == "O" and any(_is_missing(value) for value in values):
+    if values.dtype.kind == "O" and any(is_missing(value) for value in values):
         raise ValueError(f"{what} contains missing values")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{what} contains NaN or infinity")
@@ -119,17 +119,41 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
     return Names.of(labels, what), codes.astype(np.int64, copy=False)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value
+def is_missing(value: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas' NA, which is not even a truth value when compared."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def refuse_missing(values: Any, what: str) -> None:
+    """Refuse pandas' NA among labels, on which scikit-learn's own check stumbles, and say where it is."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind != "O":
+        return
+    objects = np.asarray(values, dtype=object) if hasattr(values, "dtype") else np.asarray(values)
+    if objects.ndim == 1 and objects.dtype.kind == "O":
+        row = next((row for row, value in enumerate(objects) if type(value).__name__ == "NAType"), None)
+        if row is not None:
+            raise ValueError(f"{what} contains missing values: row {row} has none (rows count from 0)")
+
+
+def refuse_lazy(*data: Any) -> None:
+    """Refuse collections of Dask, which would all be gathered into this process without a word."""
+    for one in data:
+        if hasattr(one, "__dask_graph__") and one.__dask_graph__() is not None:
+            raise TypeError(
+                f"a Dask {type(one).__name__} would be gathered into memory whole: use foretask.dask "
+                "(DaskMultiTaskClassifier, gather), or call compute() on it first"
+            )
 
 
 def dense(X: Any) -> NDArray[Any]:
-    """Return a contiguous table: as it is if it is one already, a dense copy otherwise."""
+    """Return a contiguous, aligned table: as it is if it is one already, a dense copy otherwise."""
     if sparse.issparse(X):
         return np.asarray(X.toarray())
-    if X.flags.c_contiguous or X.flags.f_contiguous:
+    if (X.flags.c_contiguous or X.flags.f_contiguous) and X.flags.aligned:
         return np.asarray(X)
-    return np.ascontiguousarray(X)
+    # What arrives in the midst of a message, or of a record, may begin at any byte.
+    return np.require(X, requirements=["C", "A"])
 
 
 def repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64] | None:

@@ -21,6 +21,8 @@ from ._data import (
     name_of,
     named,
     one_per_row,
+    refuse_lazy,
+    refuse_missing,
     reordered,
 )
 
@@ -79,9 +81,16 @@ class Statistics:
         Returns
         -------
         Statistics
-            Itself. If the rows are refused nothing is added.
+            Itself. If the rows are refused nothing is added; of no rows nothing is.
         """
-        X, y = check_X_y(X, y, **TABLE)
+        refuse_lazy(X, y, task)
+        refuse_missing(y, "y")
+        X, y = check_X_y(X, y, ensure_min_samples=0, **TABLE)
+        if X.shape[0] == 0:
+            # Nothing to add, and nothing to learn the classes or tasks from.
+            if self._raw is not None and X.shape[1] != self._raw.features:
+                raise ValueError(f"expected {self._raw.features} features, got {X.shape[1]}")
+            return self
         classes, class_codes = encode(y, "classes")
         if task is None or isinstance(task, str) or np.ndim(task) == 0:
             label = ONLY_TASK if task is None else task
@@ -111,14 +120,12 @@ class Statistics:
         """
         if other._raw is None:
             return self
-        if self._raw is None or other is self:
-            copy = _foretask.Statistics.from_bytes(other._raw.to_bytes())
-            if self._raw is None:
-                self._raw = copy
-                return self
-            self._raw.merge(copy)
-            return self
-        self._raw.merge(other._raw)
+        raw = self._raw
+        if raw is None:
+            raw = _foretask.Statistics(other._raw.features, self._keep)
+        # The bridge cannot lend to itself what it changes.
+        raw.merge(_foretask.Statistics.from_bytes(raw.to_bytes()) if other is self else other._raw)
+        self._raw = raw
         return self
 
     def to_bytes(self) -> bytes:
@@ -181,4 +188,6 @@ class Statistics:
         return reordered(raw.relatedness(), [name for name, _, _ in raw.tasks], self._task_names())
 
     def __reduce__(self) -> Any:
+        if self._raw is None:
+            return (Statistics, (True if self._keep is None else tuple(self._keep),))
         return (Statistics.from_bytes, (self.to_bytes(),))
