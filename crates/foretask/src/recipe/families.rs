@@ -828,17 +828,14 @@ mod tests {
         let cells = cells().weighed(&everyone);
         let groups = Groups::default();
         let samples = Samples::new(&cells, 2, &class, &groups, &importance);
+        // Responses less ȳ.
         let responses = drawn(class.len(), cells.len(), 5);
-        // Labels and columns as they are.
         let share = |c: usize| {
             let own = (0..class.len()).filter(|&l| class[l] == c);
             own.map(|l| importance.of(l)).sum::<f64>() / class.len() as f64
         };
         let label = |l: usize, c: usize| f64::from(u8::from(class[l] == c)) - share(c);
-        let of_task = |task: usize, l: usize, c: usize| match task {
-            2 => responses[(l, 6 + c)] - share(c),
-            task => responses[(l, 3 * task + c)],
-        };
+        let of_task = |task: usize, l: usize, c: usize| responses[(l, 3 * task + c)];
         let all = |l: usize, c: usize| (0..3).map(|task| of_task(task, l, c)).sum::<f64>();
         let columns = samples.columns(&responses, |_| true);
         let (slope, scores) = samples.slope(&columns);
