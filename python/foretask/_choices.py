@@ -19,7 +19,15 @@ from ._data import Names
 Rule = Literal["auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"]
 Labels = Literal["auto", "optimal", "classical", "alone", "pooled"]
 Theory = Literal[
-    "auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", "leave-one-out"
+    "auto",
+    "isotropic",
+    "spherical",
+    "common",
+    "general",
+    "ledoit-wolf",
+    "sample",
+    "leave-one-out",
+    "leave-fold-out",
 ]
 Scale = Literal["auto", "none"]
 Ties = Literal["margins", "first"]
@@ -27,10 +35,13 @@ Tail = Literal["auto", "empirical", "gaussian"]
 View = Literal["raw", "standard", "cosine", "rbf"]
 Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
-Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out"]
+Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out", "leave-fold-out"]
 Verdict = Literal["helps", "harms", "cannot be told"]
-Unrehearsed = Literal["few-sources", "many-labels", "grouped", "by-name", "switched-off"]
+Unrehearsed = Literal["few-sources", "many-labels", "grouped", "weighted", "by-name", "switched-off"]
 
+
+#: No machine has more.
+MOST_BYTES = 2**62
 
 #: Ways to look at the features.
 Views = Literal["auto", "linear"] | View | Sequence[View]
@@ -38,6 +49,8 @@ Views = Literal["auto", "linear"] | View | Sequence[View]
 Priors = Literal["observed", "equal"] | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
 #: A number for each class.
 ByClass = Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
+#: How much the rows of each class count.
+ClassWeight = Literal["balanced"] | Mapping[Any, float] | None
 #: How freely tasks may differ.
 Gamma = float | Mapping[Any, float] | Sequence[float] | NDArray[Any] | None
 #: The name of a task.
@@ -54,6 +67,7 @@ class Settings(TypedDict, total=False):
     gamma: Gamma
     priors: Priors
     costs: ByClass
+    class_weight: ClassWeight
     null_class: Any
     false_alarm: float | None
     tail: Tail
@@ -61,6 +75,7 @@ class Settings(TypedDict, total=False):
     views: Views
     ties: Ties
     rehearse: bool
+    memory_budget: int | None
     verbose: int
 
 
@@ -83,6 +98,7 @@ class Choices:
     false_alarm: float | None
     tail: Tail
     rehearse: bool
+    memory_budget: int | None
 
 
 def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names) -> Choices:
@@ -99,6 +115,13 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
     rehearse = params["rehearse"]
     if not isinstance(rehearse, bool | np.bool_):
         raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
+    budget = params["memory_budget"]
+    if budget is not None and (
+        not isinstance(budget, int | np.integer) or isinstance(budget, bool) or not 0 <= budget <= MOST_BYTES
+    ):
+        raise ValueError(
+            f"memory_budget must be None or a whole number of bytes, such as 2**30 for 1 GiB; got {budget!r}"
+        )
     priors = "observed" if params["priors"] is None else params["priors"]
     if isinstance(priors, str):
         if priors not in ("observed", "equal"):
@@ -123,6 +146,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
         tail=params["tail"],
         rehearse=bool(rehearse),
+        memory_budget=None if budget is None else int(budget),
     )
 
 

@@ -18,6 +18,7 @@ from . import _foretask
 from ._choices import (
     ByClass,
     Choices,
+    ClassWeight,
     Gamma,
     Labels,
     Priors,
@@ -40,6 +41,8 @@ from ._data import (
     named,
     nearest,
     one_per_row,
+    refuse_lazy,
+    refuse_missing,
     reordered,
     split_column,
 )
@@ -91,6 +94,12 @@ default="auto"
         How often classes occur where the classifier will be used; None is "observed".
     costs : dict or array-like of shape (n_classes,), default=None
         What a mistake in a class costs; one each by default.
+    class_weight : dict, "balanced" or None, default=None
+        How much the rows of a class count, in every task; one where a dict has no weight. "balanced" lets
+        the classes of each task count alike: n_task / (n_classes n_class), of weights where rows have some.
+        Multiplied with ``sample_weight``. Observed ``priors`` are then those of the weights, so that a
+        balanced classifier decides for, and foretells, classes that are equally frequent; give ``priors``
+        to train balanced and decide for the frequencies of use.
     null_class : object, default=None
         With ``false_alarm``: the class that raises no alarm (two classes).
     false_alarm : float, default=None
@@ -109,6 +118,10 @@ default="auto"
     rehearse : bool, default=True
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
+    memory_budget : int, default=None
+        Where every task is a target: the bytes that targets may hold together while they are trained, 1 GiB
+        by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and
+        the models are the same.
     task_column : str, default=None
         The column of a data frame ``X`` that names the task of each row. ``fit``, ``predict`` and ``score``
         take it out of the frame, so that nothing but ``X`` and ``y`` has to be passed on: grid searches
@@ -146,8 +159,13 @@ default="auto"
     interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
     made dense.
 
-    ``sample_weight`` means repetition: whole numbers, and a row of weight 3 is three rows. Leave-one-out
-    then leaves out one of the three, so that the forecast takes copies for new samples.
+    A ``sample_weight`` of whole numbers means repetition: a row of weight 3 is three rows. Leave-one-out
+    then leaves out one of the three, so that the forecast takes copies for new samples. Other weights, and
+    ``class_weight``, are those of weighted least squares: a row is one sample that counts more, and is left
+    out as a whole; errors are weighted in all that is chosen and foretold. They are scaled to a mean of one
+    in each task, so that equal weights are none and the penalty keeps its meaning. To weigh by whole numbers,
+    divide them by their mean. A theory, a false-alarm rate, one-versus-one and groups know no such weights
+    and are refused; sources are not rehearsed.
 
     For two classes ``decision_function`` is positive for ``classes_[1]``, as elsewhere in scikit-learn.
 
@@ -188,6 +206,7 @@ default="auto"
         gamma: Gamma = None,
         priors: Priors = "observed",
         costs: ByClass = None,
+        class_weight: ClassWeight = None,
         null_class: Any = None,
         false_alarm: float | None = None,
         tail: Tail = "auto",
@@ -195,6 +214,7 @@ default="auto"
         views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
+        memory_budget: int | None = None,
         task_column: str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -206,6 +226,7 @@ default="auto"
         self.gamma = gamma
         self.priors = priors
         self.costs = costs
+        self.class_weight = class_weight
         self.null_class = null_class
         self.false_alarm = false_alarm
         self.tail = tail
@@ -213,6 +234,7 @@ default="auto"
         self.views = views
         self.ties = ties
         self.rehearse = rehearse
+        self.memory_budget = memory_budget
         self.task_column = task_column
         self.verbose = verbose
 
@@ -247,7 +269,8 @@ default="auto"
             The task of each row, or the column of the data frame ``X`` that holds it; one task by
             default.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts: whole numbers.
+            How much each row counts, zero or more. Whole numbers say how often: a row of weight 3 is three
+            rows, as scikit-learn has it. Others are weights of one row each.
         sample_domain : array-like of shape (n_samples,), default=None
             Instead of ``task``, domains as skada numbers them: d for a source, -d for a target. Rows of
             a target with hidden labels (-1) are left out; those with labels may be numbered d as well.
@@ -283,11 +306,13 @@ default="auto"
         """
         choices, tasks, classes = self._planned(statistics)
         with telling(self.verbose, "training") as tell:
-            study = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
-        return self._keep(tasks, classes, study.models(), study.relatedness())
+            models, relatedness = _foretask.fit_statistics(statistics._filled(), choices, tell)
+        return self._keep(tasks, classes, models, relatedness)
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
         """Check the parameters against the tasks and classes of statistics."""
+        if self.class_weight is not None:
+            raise ValueError("statistics have no weights: leave out class_weight, or fit the rows")
         tasks = statistics._task_names()
         found = {name: classes for name, classes, _ in statistics._filled().tasks}
         classes = named(sorted({name for names in found.values() for name in names}))
@@ -311,6 +336,8 @@ default="auto"
         groups: Any = None,
     ) -> Problem:
         """Check the data and the parameters."""
+        refuse_lazy(X, y, task, sample_weight, sample_domain, groups)
+        refuse_missing(y, "y")
         column = self._column_of(X, task, sample_domain)
         if column is not None:
             self.task_column_ = column
@@ -391,6 +418,8 @@ default="auto"
         """Remember what was trained."""
         own = {name for model in models for name in model.classes}
         self._classes = classes.restricted(own)
+        # A task whose rows all have the weight zero was not trained on.
+        tasks = tasks.restricted({name for name, _, _ in models[0].tasks})
         self._tasks = tasks
         names = getattr(self, "feature_names_in_", None)
         if self._preparation is not None:
@@ -425,8 +454,9 @@ default="auto"
         return self._each(self._forecast_of)
 
     def _forecast_of(self, model: Any) -> Forecast:
+        sources = len(model.tasks) > 1 and json.loads(model.rule)["labels"] != "alone"
         return Forecast(
-            model.forecast, model.target, self._tasks, model.classes, self._classes, model.threshold
+            model.forecast, model.target, self._tasks, model.classes, self._classes, model.threshold, sources
         )
 
     @property

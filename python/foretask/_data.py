@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -71,6 +71,7 @@ class Samples:
     class_codes: NDArray[np.int64]
     class_names: list[str]
     times: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
     groups: list[str] | None = None
 
 
@@ -110,7 +111,7 @@ def named(names: list[str]) -> Names:
 def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
     """Names of the distinct values, and the code of each."""
     values = column_or_1d(values)
-    if values.dtype.kind == "O" and any(_is_missing(value) for value in values):
+    if values.dtype.kind == "O" and any(is_missing(value) for value in values):
         raise ValueError(f"{what} contains missing values")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError(f"{what} contains NaN or infinity")
@@ -118,28 +119,90 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.int64]]:
     return Names.of(labels, what), codes.astype(np.int64, copy=False)
 
 
-def _is_missing(value: Any) -> bool:
-    # The missing value of pandas is neither equal nor unequal to itself.
-    return value is None or type(value).__name__ == "NAType" or value != value
+def is_missing(value: Any) -> bool:
+    """Whether a label is None, NaN, NaT or pandas' NA, which is not even a truth value when compared."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def refuse_missing(values: Any, what: str) -> None:
+    """Refuse pandas' NA among labels, on which scikit-learn's own check stumbles, and say where it is."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind != "O":
+        return
+    objects = np.asarray(values, dtype=object) if hasattr(values, "dtype") else np.asarray(values)
+    if objects.ndim == 1 and objects.dtype.kind == "O":
+        row = next((row for row, value in enumerate(objects) if type(value).__name__ == "NAType"), None)
+        if row is not None:
+            raise ValueError(f"{what} contains missing values: row {row} has none (rows count from 0)")
+
+
+def refuse_lazy(*data: Any) -> None:
+    """Refuse collections of Dask, which would all be gathered into this process without a word."""
+    for one in data:
+        if hasattr(one, "__dask_graph__") and one.__dask_graph__() is not None:
+            raise TypeError(
+                f"a Dask {type(one).__name__} would be gathered into memory whole: use foretask.dask "
+                "(DaskMultiTaskClassifier, gather), or call compute() on it first"
+            )
 
 
 def dense(X: Any) -> NDArray[Any]:
-    """Return a contiguous table: as it is if it is one already, a dense copy otherwise."""
+    """Return a contiguous, aligned table: as it is if it is one already, a dense copy otherwise."""
     if sparse.issparse(X):
         return np.asarray(X.toarray())
-    if X.flags.c_contiguous or X.flags.f_contiguous:
+    if (X.flags.c_contiguous or X.flags.f_contiguous) and X.flags.aligned:
         return np.asarray(X)
-    return np.ascontiguousarray(X)
+    # What arrives in the midst of a message, or of a record, may begin at any byte.
+    return np.require(X, requirements=["C", "A"])
 
 
-def repetitions(sample_weight: NDArray[Any]) -> NDArray[np.int64]:
-    """Return how often each row counts."""
-    times = sample_weight.astype(np.int64)
-    if (sample_weight < 0).any() or (times != sample_weight).any():
+def repetitions(sample_weight: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Return how often each row counts; None where not all weights are whole numbers.
+
+    >>> repetitions(np.array([2.0, 0.0, 1.0])), repetitions(np.array([2.0, 0.5]))
+    (array([2, 0, 1]), None)
+    """
+    negative = np.flatnonzero(sample_weight < 0)
+    if negative.size:
+        row = negative[0]
+        raise ValueError(f"sample_weight must be zero or more; row {row} has {sample_weight[row]}")
+    whole = np.rint(sample_weight)
+    return whole.astype(np.int64) if np.array_equal(whole, sample_weight) else None
+
+
+def class_weights(
+    class_weight: Any,
+    classes: Names,
+    task_codes: NDArray[np.int64],
+    class_codes: NDArray[np.int64],
+    sample_weight: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the weight of each row: that of its class, times its own."""
+    own = np.ones(len(class_codes)) if sample_weight is None else sample_weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        cells, cell = np.unique(np.stack([task_codes, class_codes]), axis=1, return_inverse=True)
+        cell = cell.ravel()
+        mass = np.bincount(cell, weights=own, minlength=cells.shape[1])
+        there = mass > 0
+        task, number = cells[0], np.zeros(cells.shape[1])
+        for code in np.unique(task):
+            inside = (task == code) & there
+            number[inside] = mass[inside].sum() / inside.sum()
+        factor = np.divide(number, mass, out=np.zeros_like(mass), where=there)
+        return np.asarray(own * factor[cell])
+    if not isinstance(class_weight, Mapping):
         raise ValueError(
-            "sample_weight says how often a row counts and must hold whole numbers, zero or more"
+            "class_weight must be None, 'balanced', or a dict with a weight for classes; got "
+            + repr(class_weight)
         )
-    return times
+    factor = np.ones(len(classes.names))
+    for label, weight in class_weight.items():
+        if not isinstance(weight, numbers.Real) or not 0 <= weight < np.inf:
+            raise ValueError(
+                f"class_weight must be finite numbers, zero or more; class {label!r} has {weight!r}"
+            )
+        factor[classes.names.index(classes.find(label, "class"))] = weight
+    return np.asarray(own * factor[class_codes])
 
 
 def columns_of(X: Any) -> list[str]:

@@ -17,9 +17,6 @@ from ._html import lines, shown, table
 if TYPE_CHECKING:
     import pandas as pd
 
-#: More are listed in no sentence.
-FEW_CLASSES = 12
-
 
 class Forecast:
     """What a rule is expected to do on samples nobody has seen.
@@ -50,6 +47,10 @@ class Forecast:
         The class priors it holds for.
     cost : float
         Expected cost of a decision.
+    auc : float or None
+        For two classes, the expected area under the receiver operating characteristic: how often a sample
+        of ``classes[1]`` has a higher score than one of ``classes[0]``. None for more classes, where no
+        sample can be left out, and of a theory that draws its samples.
     n_samples : int
         Target samples it rests on.
     alarm : dict or None
@@ -65,7 +66,7 @@ class Forecast:
         What the default does on sources that take the target's place: mean ``error`` and what it is
         ``alone``, both also for each of the ``sources``, and what the target's samples say by themselves
         (``own_error``, ``own_interval``). Of a false-alarm rate, what is missed. Or why there was none:
-        ``skipped``, one of "few-sources", "many-labels", "grouped",
+        ``skipped``, one of "few-sources", "many-labels", "grouped", "weighted",
         "by-name" and "switched-off".
     threshold : float or None
         For two classes, the score above which ``classes[1]`` is chosen.
@@ -93,8 +94,10 @@ class Forecast:
         names: list[str],
         classes: Names,
         threshold: float | None,
+        has_sources: bool,
     ) -> None:
         self._raw = raw
+        self._names, self._has_sources = names, has_sources
         self.task = tasks.label(target)
         codes = classes.index(names)
         order = np.argsort(codes)
@@ -111,6 +114,7 @@ class Forecast:
         self.confusion = np.array(report["confusion"])[np.ix_(order, order)]
         self.priors = np.array(report["priors"])[order]
         self.cost: float = report["cost"]
+        self.auc: float | None = report["auc"]
         self.n_samples: int = report["samples"]
         self.alarm: dict[str, Any] | None = report["alarm"]
         if self.alarm is not None:
@@ -198,41 +202,18 @@ class Forecast:
         return points[:, 0], points[:, 1]
 
     def summary(self) -> str:
-        """Return what it says, in a few lines of plain words.
+        """Return what it comes to, in a few lines of plain words: those of the command line.
 
         Returns
         -------
         str
-            The expected error beside that of always saying the commonest class, the classes, what it rests
-            on, and what to know before trusting it.
+            The expected error beside that of always saying the commonest class, what to ask for next, what to
+            do next; then what to know before trusting it.
         """
-        task = shown(self.task)
-        if self.told:
-            low, high = self.interval
-            said = [
-                f"{_percent(self.error)} of new samples of {task} are expected to be decided wrongly "
-                f"(90 % interval: {_percent(low)} to {_percent(high)})."
-            ]
-        else:
-            said = [f"Nothing can be told of the error on new samples of {task}: label a few more."]
-        said.append(
-            f"Always saying the commonest class would be wrong for {_percent(1.0 - self.priors.max())}."
-        )
-        if self.alarm is not None:
-            null = shown(self.alarm["null"])
-            said.append(
-                f"False alarms are held at {_percent(self.alarm['requested'])} of {null}; "
-                f"{_percent(self.alarm['detection'])} of the other class are expected to be detected."
-            )
-        if self.told and len(self.classes) <= FEW_CLASSES:
-            each = zip(self.classes, self.class_errors, strict=True)
-            said.append(
-                "By class: " + ", ".join(f"{shown(label)} {_percent(error)}" for label, error in each) + "."
-            )
-        how = "left out in turn" if self.source == "leave-one-out" else f"by the theory {self.source!r}"
-        sources = len(self.rehearsal.get("sources", []))
-        too = f", and on {sources} sources that took its place" if sources else ""
-        said.append(f"It rests on {self.n_samples} labelled samples, {how}{too}.")
+        ask = "`learning_curve` of `foretask.Study` says"
+        if self._has_sources:
+            ask = "`learning_curve` and `task_values` of `foretask.Study` say"
+        said = self._raw.verdict(self._names, self._has_sources, ask).splitlines()
         said.extend(shown(note["text"]) for note in self.notes)
         return "\n".join(said)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._choices import Choices, choose
-from ._data import ONLY_TASK, Names, Samples, dense, encode, one_per_row, repetitions
+from ._data import ONLY_TASK, Names, Samples, class_weights, dense, encode, one_per_row, repetitions
 
 #: What skada puts in place of the labels it hides.
 MASKED = -1
@@ -66,13 +66,18 @@ class LabelledRows:
         else:
             tasks, task_codes = encode(one_per_row("task", self.task, rows), "tasks")
         classes, class_codes = encode(self.y, "classes")
-        times = None if self.sample_weight is None else repetitions(self.sample_weight)
+        weights = self.sample_weight
+        times = None if weights is None else repetitions(weights)
+        class_weight = params["class_weight"]
+        if class_weight is not None:
+            times = None
+            weights = class_weights(class_weight, classes, task_codes, class_codes, weights)
         groups = None
         if self.groups is not None:
             named, codes = encode(one_per_row("groups", self.groups, rows), "groups")
             groups = [named.names[code] for code in codes]
 
-        taken = slice(None) if times is None else times > 0
+        taken = slice(None) if weights is None else weights > 0
         found: dict[str, list[str]] = {name: [] for name in tasks.names}
         cells = np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1)
         for task_code, class_code in cells.T:
@@ -85,6 +90,7 @@ class LabelledRows:
                 class_codes=class_codes,
                 class_names=classes.names,
                 times=times,
+                weights=weights if times is None else None,
                 groups=groups,
             ),
             choices=choices_for(params, target, tasks, classes, found),

@@ -23,6 +23,8 @@ from ._data import (
     name_of,
     named,
     one_per_row,
+    refuse_lazy,
+    refuse_missing,
     reordered,
     split_column,
 )
@@ -88,12 +90,19 @@ class Statistics:
         Returns
         -------
         Statistics
-            Itself. If the rows are refused nothing is added.
+            Itself. If the rows are refused nothing is added; of no rows only the features are known.
         """
+        refuse_lazy(X, y, task)
+        refuse_missing(y, "y")
         if isinstance(task, str) and task in columns_of(X):
             X, task = split_column(X, task)
         names = columns_of(X) or None
         X, y = _checked(X, y)
+        if X.shape[0] == 0 and self._raw is not None:
+            # Nothing to add, and nothing to learn the classes or tasks from.
+            if X.shape[1] != self._raw.features:
+                raise ValueError(f"expected {self._raw.features} features, got {X.shape[1]}")
+            return self
         classes, class_codes = encode(y, "classes")
         if task is None or isinstance(task, str) or np.ndim(task) == 0:
             label = ONLY_TASK if task is None else task
@@ -140,7 +149,8 @@ class Statistics:
         """
         if other._raw is None:
             if other._keep != [] and self._raw is None:
-                self._keep = None if None in (self._keep, other._keep) else [*self._keep, *other._keep]
+                everything = self._keep is None or other._keep is None
+                self._keep = None if everything else sorted({*self._keep, *other._keep})
             return self
         raw = other._raw if other is not self else other._raw.copy()
         if self._raw is None:

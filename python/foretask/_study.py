@@ -56,7 +56,7 @@ class Study:
     target : object, default=None
         The task to decide for; by default every task that has two classes or more.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts: whole numbers.
+        How much each row counts; whole numbers say how often (:meth:`MultiTaskClassifier.fit`).
     groups : array-like of shape (n_samples,), default=None
         Rows of one patient, writer or recording, which are left out together.
     task_column : str, default=None
@@ -170,12 +170,16 @@ class Study:
 
     def _forecasts(self) -> dict[str, Forecast]:
         told = zip(self._raw.targets, self._raw.forecasts(), strict=True)
-        return {name: self._told(raw, name, names, threshold) for name, (names, threshold, raw) in told}
+        labels = self._estimator.labels
+        return {
+            name: self._told(raw, name, names, threshold, labels) for name, (names, threshold, raw) in told
+        }
 
     def _told(
-        self, raw: _foretask.Forecast, target: str, names: list[str], threshold: float | None
+        self, raw: _foretask.Forecast, target: str, names: list[str], threshold: float | None, labels: str
     ) -> Forecast:
-        return Forecast(raw, target, self._tasks, names, self._classes, threshold)
+        sources = len(self._tasks.names) > 1 and labels != "alone"
+        return Forecast(raw, target, self._tasks, names, self._classes, threshold, sources)
 
     def forecast(self) -> Forecast | dict[Any, Forecast]:
         """Return what to expect on new data.
@@ -205,7 +209,8 @@ class Study:
         counts = np.atleast_1d(np.asarray(added))
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 0).any():
             raise ValueError("added must hold whole numbers of labels, zero or more")
-        curves = self._raw.learning_curves(counts.tolist())
+        with telling(self._estimator.verbose, "measuring what labels bring") as tell:
+            curves = self._raw.learning_curves(counts.tolist(), tell)
         return self._by_target(
             {
                 name: LearningCurve(
@@ -356,7 +361,7 @@ class Study:
                     labels=labels,
                     views=views,
                     # Of the others the threshold is not known.
-                    forecast=own if i == 0 else self._told(raw, name, names, None),
+                    forecast=own if i == 0 else self._told(raw, name, names, None, labels),
                     paired=None if paired is None else _paired(*paired),
                 )
                 for i, (title, rule, labels, views, raw, paired) in enumerate(rules)
@@ -371,7 +376,9 @@ class Study:
         list of Foretold or dict
             Of the theories that the data allow; by task if there are several targets.
         """
-        found = zip(self._raw.targets, self._raw.theories(), strict=True)
+        with telling(self._estimator.verbose, "asking the theories") as tell:
+            theories = self._raw.theories(tell)
+        found = zip(self._raw.targets, theories, strict=True)
         return self._by_target({name: [Foretold(*told) for told in theories] for name, theories in found})
 
     def left_out(self) -> LeftOut | None | dict[Any, LeftOut | None]:
@@ -459,6 +466,8 @@ def _rows_by_cell(samples: Samples) -> dict[tuple[str, str], NDArray[np.int64]]:
     rows = np.arange(len(samples.task_codes))
     if samples.times is not None:
         rows = np.repeat(rows, samples.times)
+    elif samples.weights is not None:
+        rows = rows[samples.weights > 0]
     task, class_ = samples.task_codes[rows], samples.class_codes[rows]
     return {
         (task_name, class_name): rows[(task == task_code) & (class_ == class_code)]

@@ -1,5 +1,6 @@
 """What is foretold, against what happens."""
 
+import pickle
 import sys
 import threading
 import time
@@ -277,29 +278,40 @@ def test_groups_are_left_out_together():
         MultiTaskClassifier().fit(X, label, groups=groups[:5])
 
 
-def test_a_summary_in_plain_words(two_tasks):
+def test_a_summary_in_the_words_of_the_command_line(two_tasks):
     X, y, task = two_tasks
     told = forecast(X, y, task, target="webcam")
     lines = told.summary().splitlines()
-    low, high = told.interval
-    assert lines[0] == (
-        f"{100 * told.error:.1f} % of new samples of webcam are expected to be decided wrongly "
-        f"(90 % interval: {100 * low:.1f} % to {100 * high:.1f} %)."
+    assert lines[0].startswith(f"Expected error {100 * told.error:.1f} % (")
+    assert "or 50.0 % by always saying " in lines[0] and lines[0].endswith(f"; AUC {told.auc:.2f}")
+    assert lines[1] == (
+        "`learning_curve` and `task_values` of `foretask.Study` say what more labels would bring and which "
+        "sources help"
     )
-    assert lines[1] == "Always saying the commonest class would be wrong for 50.0 %."
-    assert lines[2].startswith("By class: bike ") and ", mug " in lines[2]
-    assert lines[3] == "It rests on 20 labelled samples, left out in turn."
-    assert lines[4:] == [note["text"] for note in told.notes]
-    by_theory = forecast(X, y, task, target="webcam", theory="common").summary()
-    assert "by the theory 'common'" in by_theory
+    assert lines[2].startswith("Next: ")
+    assert lines[3:] == [note["text"] for note in told.notes]
+    fitted = MultiTaskClassifier(target="webcam").fit(X, y, task).forecast_
+    assert fitted.summary() == told.summary()
+    # No sources are used: nobody is to ask for them.
+    alone = forecast(X, y, task, target="webcam", labels="alone").summary()
+    assert "sources help" not in alone and "`learning_curve` of `foretask.Study` says what more" in alone
     held = forecast(X, y, task, target="webcam", null_class="mug", false_alarm=0.1).summary()
-    assert "False alarms are held at 10.0 % of mug;" in held
+    assert "'mug'" in held.splitlines()[0]
     single = np.r_[np.flatnonzero(task == "amazon"), 80, 81]
     nothing = forecast(X[single], y[single], task[single], target="webcam")
-    assert not nothing.told and nothing.summary().startswith("Nothing can be told")
-    sources = np.where(task == "amazon", np.arange(len(y)) // 40, 9)
-    rehearsed = forecast(np.r_[X, X], np.r_[y, y], np.r_[sources, sources], target=9)
-    assert f"and on {len(rehearsed.rehearsal['sources'])} sources that took" in rehearsed.summary()
+    assert not nothing.told and nothing.summary().startswith("The error cannot be told")
+
+
+def test_the_area_under_the_curve(two_tasks):
+    X, y, task = two_tasks
+    told = forecast(X, y, task, target="webcam")
+    assert 0.5 < told.auc <= 1.0
+    assert pickle.loads(pickle.dumps(told)).auc == told.auc
+    # Which class comes first does not matter.
+    swapped = forecast(X, np.where(y == "bike", "zebra", y), task, target="webcam")
+    assert swapped.auc == pytest.approx(told.auc, abs=1e-12)
+    three = forecast(X, np.where(np.arange(len(y)) % 5 == 0, "third", y), task, target="amazon")
+    assert three.auc is None
 
 
 def test_frames_of_several_tasks_join(two_tasks):

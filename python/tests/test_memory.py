@@ -76,3 +76,42 @@ def test_gathering_makes_no_table_of_doubles(dtype, order, load):
     # Pages of a mapped file count as memory of the process while they are there.
     pages = {"float64": 1.0, "float32": 0.5, "float16": 0.25, "uint8": 0.125, "int32": 0.5}[dtype]
     assert float(done.stdout) < MOST_GROWTH + (pages if load else 0.0), done.stdout
+
+
+TARGETS = """
+    import resource
+    import numpy as np
+    from foretask import MultiTaskClassifier
+
+    n, p, tasks = 3200, 10, 16
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p))
+    y = (X[:, 0] > 0).astype(int)
+    task = np.arange(n) % tasks
+    def fit(**settings):
+        settings = dict(rehearse=False, views="linear") | settings
+        return MultiTaskClassifier(**settings).fit(X, y, task)
+    peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    fit(target=0)
+    before = peak()
+    small = fit(memory_budget=0)
+    middle = peak()
+    large = fit(memory_budget=2**40)
+    after = peak()
+    assert len(small.models_) == len(large.models_) == tasks
+    same = all(
+        (small.models_[t].to_bytes() == large.models_[t].to_bytes()) for t in small.models_
+    )
+    print(same, middle - before, after - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no resource module")
+def test_a_budget_bounds_the_memory_of_many_targets():
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(TARGETS)], capture_output=True, text=True, check=True
+    )
+    same, small, large = done.stdout.split()
+    assert same == "True"
+    # Sixteen targets at once hold far more than one after the other.
+    assert int(small) < 0.5 * int(large), done.stdout

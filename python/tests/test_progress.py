@@ -23,7 +23,7 @@ rng = np.random.default_rng(0)
 task = np.repeat(np.arange(6), 200)
 y = np.arange(1200) % 4
 X = rng.standard_normal((1200, 1000)) + np.eye(4, 1000)[y]
-model = MultiTaskClassifier(target=0)
+model = MultiTaskClassifier(target=0, theory=sys.argv[1])
 print("ready", flush=True)
 try:
     model.fit(X, y, task)
@@ -34,9 +34,10 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to a process of one's own")
+@pytest.mark.parametrize("theory", ["auto", "general"])
 @pytest.mark.parametrize("after", [0.2, 1.5])
-def test_control_c_ends_a_fit(after):
-    child = subprocess.Popen([sys.executable, "-c", FIT], stdout=subprocess.PIPE, text=True)
+def test_control_c_ends_a_fit(after, theory):
+    child = subprocess.Popen([sys.executable, "-c", FIT, theory], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
     time.sleep(after)
     sent = time.time()
@@ -93,6 +94,11 @@ def test_lines_without_tqdm(two_tasks, without_tqdm, capsys):
     np.testing.assert_array_equal(spoken.predict_proba(X), silent.predict_proba(X))
     Study(X, y, task, target="webcam", verbose=1).task_values()
     assert "foretask: leaving out each source done in" in capsys.readouterr().err
+    study = Study(X, y, task, target="webcam", verbose=1)
+    study.learning_curve()
+    assert "foretask: measuring what labels bring done in" in capsys.readouterr().err
+    study.theories()
+    assert "foretask: asking the theories done in" in capsys.readouterr().err
     statistics = Statistics(keep_rows=True).add(X, y, task)
     MultiTaskClassifier(target="webcam", verbose=True).fit_from_statistics(statistics)
     assert "foretask: training done in" in capsys.readouterr().err

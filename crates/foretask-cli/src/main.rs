@@ -12,10 +12,12 @@
 //! read/
 //!   error.rs              what can be wrong with a table
 //!   source.rs             what a file holds, and how it is packed
+//!   category.rs           names of classes and tasks, which rows share
 //!   table.rs              what reading arrives at, and what is asked of it
 //!   builder.rs            a column as it is read, cell by cell
 //!   decoder.rs            panics of a decoder, caught
 //!   roles.rs              which column is what
+//!   records.rs            lines of text, in cells
 //!   csv.rs                text with separators
 //!   jsonl.rs              JSON lines
 //!   svmlight.rs           svmlight lines
@@ -61,6 +63,7 @@
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
 //!   check.rs              foretask check
+//!   count.rs              foretask count
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit
 //!   inspect.rs            foretask inspect

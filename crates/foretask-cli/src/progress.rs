@@ -31,22 +31,8 @@ impl Progress {
     /// The same, with what to say if it takes long.
     pub fn with_hint(what: &'static str, hint: Option<&'static str>) -> Self {
         let style = "{msg} {bar:40} {percent:>3} %, {eta} left";
-        Self::watched(what, Some(STEPS), style, hint)
-    }
-
-    /// Of work that does not say how far it is: the time since it began.
-    pub fn of_unknown_length(what: &'static str) -> Self {
-        Self::watched(what, None, "{msg} {spinner} {elapsed}", None)
-    }
-
-    fn watched(
-        what: &'static str,
-        steps: Option<u64>,
-        style: &str,
-        hint: Option<&'static str>,
-    ) -> Self {
-        let bar =
-            ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden()).with_message(what);
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden())
+            .with_message(what);
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style);
         }

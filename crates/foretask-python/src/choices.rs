@@ -35,6 +35,7 @@ pub struct Choices<'py> {
     false_alarm: Option<f64>,
     tail: Bound<'py, PyAny>,
     rehearse: bool,
+    memory_budget: Option<usize>,
 }
 
 #[derive(FromPyObject)]
@@ -91,6 +92,7 @@ impl Choices<'_> {
         Ok(Chosen {
             settings,
             by_task,
+            budget: self.memory_budget,
             switch,
         })
     }
@@ -100,6 +102,7 @@ impl Choices<'_> {
 pub struct Chosen {
     settings: Settings,
     by_task: Option<HashMap<String, f64>>,
+    budget: Option<usize>,
     switch: Arc<AtomicBool>,
 }
 
@@ -112,6 +115,11 @@ impl Chosen {
     /// The same, as the library looks at it.
     pub fn stop(&self) -> &Stop {
         &self.settings.stop
+    }
+
+    /// Bytes that targets may hold together.
+    pub fn budget(&self) -> Option<usize> {
+        self.budget
     }
 
     /// How features are scaled.

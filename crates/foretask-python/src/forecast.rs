@@ -6,6 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use foretask_words::{Facts, Verdict};
+
 use crate::errors::json;
 
 /// What a rule is expected to do.
@@ -35,6 +37,22 @@ impl Forecast {
     /// Where the error in a test of so many samples will lie.
     fn in_test(&self, samples: usize) -> [f64; 2] {
         self.0.in_test(samples)
+    }
+
+    /// What it comes to, in the words of the command line; `ask` begins the sentence that ends in what was not
+    /// computed.
+    fn verdict(&self, classes: Vec<String>, has_sources: bool, ask: &str) -> String {
+        let facts = Facts {
+            classes: &classes,
+            counts: &[],
+            forecast: &self.0,
+            labels: None,
+            has_sources,
+            sources: None,
+            relatedness: Vec::new(),
+            ask: Some(ask),
+        };
+        Verdict::of(&facts).to_string()
     }
 
     /// The expected density of each class (a row) at the given scores.

@@ -32,7 +32,7 @@ mod _foretask {
     #[pymodule_export]
     use crate::statistics::Statistics;
     #[pymodule_export]
-    use crate::studies::{Study, fit};
+    use crate::studies::{Study, fit, fit_statistics};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

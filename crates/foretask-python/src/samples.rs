@@ -17,6 +17,8 @@ pub struct Samples<'py> {
     class_names: Vec<String>,
     /// How often each row counts; once if absent.
     times: Option<PyReadonlyArray1<'py, i64>>,
+    /// How much each row counts; not together with `times`.
+    weights: Option<PyReadonlyArray1<'py, f64>>,
     /// The group of each row, where rows belong together.
     groups: Option<Vec<String>>,
 }
@@ -30,6 +32,7 @@ pub struct Named<'a> {
     /// The class of each row.
     pub class: Vec<&'a str>,
     times: Option<Vec<usize>>,
+    weights: Option<Vec<f64>>,
     groups: Option<&'a [String]>,
 }
 
@@ -41,6 +44,10 @@ impl Samples<'_> {
             task: names(&self.task_codes, &self.task_names)?,
             class: names(&self.class_codes, &self.class_names)?,
             times: self.times.as_ref().map(whole).transpose()?,
+            weights: self
+                .weights
+                .as_ref()
+                .map(|weights| weights.as_array().iter().copied().collect()),
             groups: self.groups.as_deref(),
         })
     }
@@ -49,9 +56,11 @@ impl Samples<'_> {
 impl<'a> Named<'a> {
     /// Grouped and checked.
     pub fn tasks(&self) -> foretask::Result<Tasks<'a>> {
-        let tasks = match &self.times {
-            Some(times) => Tasks::repeated(self.rows, &self.task, &self.class, times),
-            None => Tasks::new(self.rows, &self.task, &self.class),
+        let (rows, task, class) = (self.rows, &self.task, &self.class);
+        let tasks = match (&self.times, &self.weights) {
+            (Some(times), _) => Tasks::repeated(rows, task, class, times),
+            (None, Some(weights)) => Tasks::weighted(rows, task, class, weights),
+            (None, None) => Tasks::new(rows, task, class),
         }?;
         match self.groups {
             Some(groups) => tasks.with_groups(groups),

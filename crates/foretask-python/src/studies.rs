@@ -31,21 +31,49 @@ pub fn fit<'py>(
 ) -> PyResult<Fitted<'py>> {
     let (named, chosen) = (samples.named()?, choices.settings()?);
     let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
-        let statistics = Statistics::try_from((&named.tasks()?, chosen.stop()))?;
-        let likeness = foretask::relatedness(&statistics, chosen.scaling());
-        let settings = chosen.of(statistics.cells())?;
-        let models = match settings.target {
-            Some(_) => models(&targets(statistics, &chosen, share)?)?,
-            // In batches: nothing is asked of the studies later.
-            None => {
-                let models =
-                    foretask::Study::models(statistics, &settings, None, &|done| share.tell(done))?;
-                models.into_iter().map(Model).collect()
-            }
-        };
-        Ok((models, likeness))
+        trained(
+            Statistics::try_from((&named.tasks()?, chosen.stop()))?,
+            &chosen,
+            share,
+        )
     })?;
     Ok((models, table(py, &likeness)))
+}
+
+/// Trains on statistics; the rows that they keep are shared.
+#[pyfunction]
+#[pyo3(signature = (statistics, choices, tell=None))]
+pub fn fit_statistics<'py>(
+    py: Python<'py>,
+    statistics: &Bound<'py, crate::statistics::Statistics>,
+    choices: Choices<'py>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Fitted<'py>> {
+    let chosen = choices.settings()?;
+    let statistics = statistics.try_borrow()?.0.clone();
+    let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
+        trained(statistics, &chosen, share)
+    })?;
+    Ok((models, table(py, &likeness)))
+}
+
+/// The model of each target, in batches where there are many: nothing is asked of the studies later.
+fn trained(
+    statistics: Statistics<'_>,
+    chosen: &Chosen,
+    share: &Share,
+) -> foretask::Result<(Vec<Model>, Vec<Vec<Option<f64>>>)> {
+    let likeness = foretask::relatedness(&statistics, chosen.scaling());
+    let settings = chosen.of(statistics.cells())?;
+    let models = match settings.target {
+        Some(_) => models(&targets(statistics, chosen, share)?)?,
+        None => {
+            let tell = |done| share.tell(done);
+            let models = foretask::Study::models(statistics, &settings, chosen.budget(), &tell)?;
+            models.into_iter().map(Model).collect()
+        }
+    };
+    Ok((models, likeness))
 }
 
 /// A study of every target, which owns its rows: what is asked later needs them.
@@ -151,9 +179,15 @@ impl Study {
     }
 
     /// The expected error with more labels in each target.
-    fn learning_curves(&self, py: Python<'_>, added: Vec<usize>) -> PyResult<Vec<Vec<CurvePoint>>> {
-        self.each(py, |study| {
-            let points = study.learning_curve(&added)?.into_iter();
+    #[pyo3(signature = (added, tell=None))]
+    fn learning_curves(
+        &self,
+        py: Python<'_>,
+        added: Vec<usize>,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Vec<CurvePoint>>> {
+        self.told(py, tell, |study, tell| {
+            let points = study.learning_curve(&added, tell)?.into_iter();
             Ok(points
                 .map(|one| (one.added, one.error, one.interval, one.foretold_interval))
                 .collect())
@@ -220,9 +254,14 @@ impl Study {
     }
 
     /// The error that each theory foretells for each target.
-    fn theories(&self, py: Python<'_>) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
-        self.each(py, |study| {
-            let foretold = study.theories()?.into_iter();
+    #[pyo3(signature = (tell=None))]
+    fn theories(
+        &self,
+        py: Python<'_>,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
+        self.told(py, tell, |study, tell| {
+            let foretold = study.theories(tell)?.into_iter();
             Ok(foretold
                 .map(|one| (one.provenance.word(), one.error))
                 .collect())

@@ -64,7 +64,7 @@ impl<'a> Facts<'a> {
         let added = counts.iter().sum::<usize>().div_ceil(counts.len().max(1));
         let (now, _) = self.aim();
         let needed = study.labels_needed(&[0.5 * now])?;
-        let curve = study.learning_curve(&[added])?;
+        let curve = study.learning_curve(&[added], &|_| {})?;
         self.labels = curve.first().map(|point| MoreLabels {
             added,
             error: point.error,

@@ -46,7 +46,7 @@ fn main() -> foretask::Result<()> {
     };
     let study = Study::new(&all, &settings)?;
     println!("expected error {:.1} %", 100.0 * study.forecast().error);
-    for point in study.learning_curve(&[10, 100])? {
+    for point in study.learning_curve(&[10, 100], &|_| {})? {
         println!(
             "with {} more labels per class {:.1} %",
             point.added,

@@ -122,6 +122,7 @@
 //!     mod.rs
 //!   mod.rs
 //! data/
+//!   importance.rs         how much each sample counts
 //!   cells.rs              tasks, classes and counts: the index of everything small
 //!   coupling.rs           the hyper-parameters
 //!   groups.rs             samples that are left out together
@@ -129,6 +130,7 @@
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
+//!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
 //!     columns.rs          features by name
 //!     scale.rs            one number per task
@@ -137,6 +139,7 @@
 //!     merge.rs            the union of two
 //!     parts.rs            of many, none of them twice
 //!     check.rs            whether numbers can be statistics
+//!     portions.rs         some of a task's rows, summed up
 //!     bytes.rs            as bytes
 //!     share.rs            for others to see
 //!     copies.rs           rows that look as if they belonged together
@@ -168,6 +171,7 @@
 //!   effective.rs          how many independent errors leave-one-out has
 //!   reduced.rs            the tasks in few coordinates
 //!   path.rs               the fits of a whole grid
+//!   fold_grid.rs          the same for a target in folds, from portions
 //!   mod.rs
 //! moments.rs              mean and covariance of the responses of a new sample
 //! shrink.rs               left-out moments pulled toward those of a theory
@@ -204,6 +208,7 @@
 //!   folds.rs              who is held out together
 //!   theory_labels.rs      label scores of least error by the theory
 //!   families.rs           restricted label scores for few labels
+//!   in_folds.rs           the same where folds stand for samples
 //!   grid.rs               the couplings that the default tries
 //!   tournament.rs         all candidates, weighted by samples left out
 //!   nested.rs             the same without each of several folds
@@ -234,6 +239,7 @@
 //! evaluate.rs             what a model did, next to what was foretold
 //! study/
 //!   shared.rs             what all targets stand on, computed once
+//!   folded.rs             a target with many rows, in folds
 //!   fits.rs               the candidates of a target in all views
 //!   outcome.rs            what the steps arrive at
 //!   target.rs             one target, as every step sees it
@@ -244,12 +250,14 @@
 //!   foretell.rs           3. or foretell by a theory
 //!   rate.rs               hold a false-alarm rate
 //!   averaged.rs           the default
+//!   fold_scores.rs        class scores of the rows of each fold
 //!   one_score.rs          two classes, one score
 //!   fold.rs               4. fold a rule by name
 //!   pair.rs               one pair of classes
 //!   pairs.rs              one-versus-one
 //!   route.rs              the steps that settings name
 //!   grouped.rs            what groups, or their absence, say about a forecast
+//!   weighted.rs           what weights do not go with
 //!   schedule.rs           many plans, shared fits
 //!   train.rs              5. weights, and a model
 //!   rehearse.rs           sources in the target's place

@@ -9,7 +9,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::data::Cells;
+use crate::data::{Cells, Importance};
 use crate::numerics::{dense, points};
 use crate::words::words;
 
@@ -26,10 +26,17 @@ words! {
         General = "general",
         /// Samples of the target that were left out
         LeaveOneOut = "leave-one-out",
+        /// Samples of the target that were left out fold by fold, where they are many
+        LeaveFoldOut = "leave-fold-out",
     }
 }
 
 impl Provenance {
+    /// Whether samples that were left out say it, and no theory.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::LeaveOneOut | Self::LeaveFoldOut)
+    }
+
     /// Its name in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -38,6 +45,7 @@ impl Provenance {
             Self::Common => "common-covariance theory",
             Self::General => "general-covariance theory",
             Self::LeaveOneOut => "leave-one-out",
+            Self::LeaveFoldOut => "leave-fold-out",
         }
     }
 }
@@ -55,18 +63,33 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Empirical moments of (stratified) leave-one-out responses, n_t x C, of known classes.
+    /// Empirical moments of (stratified) leave-one-out responses, n_t x C, of known classes; weighted, where samples
+    /// have weights.
     ///
     /// The covariance is pooled over the classes; a class without samples has the mean of all.
     pub(crate) fn leave_one_out(
         responses: MatRef<'_, f64>,
         class: &[usize],
         classes: usize,
+        importance: &Importance,
     ) -> Self {
-        let (means, counts) = class_means(responses, class, classes);
-        let residuals = residuals(responses, class, &means);
-        let present = counts.iter().filter(|&&n| n > 0.0).count();
-        let freedom = class.len().saturating_sub(present).max(1) as f64;
+        let (means, masses) = class_means(responses, class, classes, importance);
+        let mut residuals = residuals(responses, class, &means);
+        let freedom = match importance.roots() {
+            None => {
+                let present = masses.iter().filter(|&&n| n > 0.0).count();
+                class.len().saturating_sub(present).max(1) as f64
+            }
+            Some(roots) => {
+                let mut taken = 0.0;
+                for (l, &c) in class.iter().enumerate() {
+                    taken += importance.of(l).powi(2) / masses[c];
+                    residuals.row_mut(l).iter_mut().for_each(|x| *x *= roots[l]);
+                }
+                let left = masses.iter().sum::<f64>() - taken;
+                if left > 0.0 { left } else { 1.0 }
+            }
+        };
         let mut covariance = dense::times(residuals.transpose(), residuals.as_ref());
         covariance
             .col_iter_mut()
@@ -162,22 +185,25 @@ pub(crate) fn centre_noise(cells: &Cells, target: usize) -> f64 {
     1.0 + 1.0 / cells.samples(target) as f64
 }
 
+/// The mean of each class, and its samples' weights.
 pub(crate) fn class_means(
     responses: MatRef<'_, f64>,
     class: &[usize],
     classes: usize,
+    importance: &Importance,
 ) -> (Mat<f64>, Vec<f64>) {
     let mut means = Mat::zeros(classes, responses.ncols());
     let mut counts = vec![0.0; classes];
     for (sample, &c) in class.iter().enumerate() {
-        counts[c] += 1.0;
+        let weight = importance.of(sample);
+        counts[c] += weight;
         for cell in 0..responses.ncols() {
-            means[(c, cell)] += responses[(sample, cell)];
+            means[(c, cell)] += weight * responses[(sample, cell)];
         }
     }
     let total: f64 = counts.iter().sum();
     for cell in 0..responses.ncols() {
-        let overall = (0..classes).map(|c| means[(c, cell)]).sum::<f64>() / total.max(1.0);
+        let overall = (0..classes).map(|c| means[(c, cell)]).sum::<f64>() / total.max(1e-300);
         for c in 0..classes {
             means[(c, cell)] = if counts[c] > 0.0 {
                 means[(c, cell)] / counts[c]

@@ -2,6 +2,7 @@
 
 use faer::{Mat, MatRef};
 
+use crate::data::Importance;
 use crate::moments::{Moments, class_means, residuals};
 use crate::numerics::{Spectrum, dense};
 
@@ -15,7 +16,9 @@ impl Moments {
     pub(crate) fn shrunk(responses: MatRef<'_, f64>, class: &[usize], theory: &Moments) -> Self {
         let classes = theory.mean.nrows();
         let cells = responses.ncols();
-        let (means, counts) = class_means(responses, class, classes);
+        // The theory that moments are shrunk toward knows no weights.
+        let everyone = Importance::default();
+        let (means, counts) = class_means(responses, class, classes, &everyone);
         let average = Mat::from_fn(cells, cells, |i, j| {
             theory.covariance.iter().map(|s| s[(i, j)]).sum::<f64>() / classes as f64
         });

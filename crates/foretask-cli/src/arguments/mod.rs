@@ -165,6 +165,9 @@ pub enum Command {
     /// Print the manual page, or that of one command, in troff
     #[command(hide = true)]
     Man(Man),
+    /// Read a table and say how many rows it has: what reading costs by itself
+    #[command(hide = true)]
+    Count(Count),
 }
 
 /// `foretask demo`
@@ -182,6 +185,13 @@ pub struct Check {
     pub data: Data,
     #[command(flatten)]
     pub report: Report,
+}
+
+/// `foretask count`
+#[derive(Debug, Args)]
+pub struct Count {
+    #[command(flatten)]
+    pub data: Data,
 }
 
 /// `foretask forecast`

@@ -9,7 +9,7 @@ use crate::arguments;
 use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
-use crate::read::{self, Purpose, Table as Data};
+use crate::read::{self, Category, Purpose, Table as Data};
 use crate::show::table::{Align, Table};
 use crate::show::words;
 use crate::{json, output};
@@ -59,12 +59,23 @@ impl<'a> Look<'a> {
     fn new(table: &'a Data, preparation: Preparation, data: &arguments::Data) -> Self {
         let labels = table.labels.as_deref().unwrap_or_default();
         let of_rows = table.tasks.as_deref().unwrap_or_default();
-        let mut tasks: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-        for (row, task) in of_rows.iter().enumerate() {
-            let classes = tasks.entry(task).or_default();
-            let class = labels.get(row).map_or("", String::as_str);
-            *classes.entry(class).or_default() += 1;
+        let (task_of, task_names) = Category::coded(of_rows);
+        let (class_of, class_names) = Category::coded(labels);
+        let mut counts: Vec<BTreeMap<usize, usize>> = vec![BTreeMap::new(); task_names.len()];
+        for (row, &task) in task_of.iter().enumerate() {
+            let class = class_of.get(row).copied().unwrap_or(0);
+            *counts[task].entry(class).or_default() += 1;
         }
+        let class_name = |class: usize| class_names.get(class).copied().unwrap_or_default();
+        let named = |classes: BTreeMap<usize, usize>| {
+            let named = classes.into_iter();
+            named
+                .map(|(class, count)| (class_name(class), count))
+                .collect()
+        };
+        let tasks: BTreeMap<&str, BTreeMap<&str, usize>> = (task_names.iter().copied())
+            .zip(counts.into_iter().map(named))
+            .collect();
         let mut problems = Vec::new();
         if table.labels.is_none() {
             problems.push(match candidates(table) {

@@ -1,6 +1,6 @@
 //! `foretask fit`: train and save.
 
-use foretask::{Provenance, Rehearsal, Study};
+use foretask::{Rehearsal, Study};
 use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 
@@ -67,7 +67,7 @@ fn verdict(study: &Study) -> Result<Verdict, Failure> {
     let forecast = study.forecast();
     let rehearsed = matches!(forecast.rehearsal, Rehearsal::Done { .. });
     let mut facts = Facts::of(study).with_ask("`foretask forecast` says");
-    if forecast.provenance == Provenance::LeaveOneOut && !rehearsed {
+    if forecast.provenance.is_left_out() && !rehearsed {
         facts = facts.with_labels(study)?;
     }
     Ok(Verdict::of(&facts))

@@ -9,7 +9,7 @@ use foretask::{Model, Settings, Study, Tasks};
 use crate::arguments::{Data, Missing};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::read::{self, Names, Purpose, ReadError, Table};
+use crate::read::{self, Category, Names, Purpose, ReadError, Table};
 use crate::show::words;
 
 /// A table to learn from, as features.
@@ -19,9 +19,9 @@ pub struct Training {
     /// The features.
     pub prepared: Prepared,
     /// The task of each row.
-    pub tasks: Vec<String>,
+    pub tasks: Vec<Category>,
     /// The class of each row.
-    pub labels: Vec<String>,
+    pub labels: Vec<Category>,
     /// The group of each row, where rows belong together.
     pub groups: Option<Vec<String>>,
     /// Rows without a label, which were left out.
@@ -83,6 +83,16 @@ pub fn prepare(mut table: Table, data: &Data) -> Result<Training, Failure> {
             column: column.clone(),
         }));
     }
+    let empty = groups
+        .iter()
+        .flatten()
+        .position(|group| group.trim().is_empty());
+    if let (Some(column), Some(row)) = (&data.group, empty) {
+        return Err(Failure::Read(ReadError::EmptyGroup {
+            column: column.clone(),
+            row: row + 1,
+        }));
+    }
     let tasks = table.tasks.unwrap_or_default();
     let (codes, _) = task_codes(&tasks);
     let frame = preparation.select(table.frame)?;
@@ -127,17 +137,19 @@ fn gaps(frame: &Frame, preparation: &Preparation) -> BTreeMap<String, Vec<usize>
 }
 
 /// The tasks in alphabetical order, and which of them each row is of.
-fn task_codes(tasks: &[String]) -> (Vec<usize>, Vec<String>) {
-    let mut names = tasks.to_vec();
-    names.sort();
-    names.dedup();
-    let places: BTreeMap<&str, usize> = names
-        .iter()
-        .enumerate()
-        .map(|(place, name)| (name.as_str(), place))
-        .collect();
-    let code = |task: &String| places.get(task.as_str()).copied().unwrap_or(0);
-    (tasks.iter().map(code).collect(), names)
+pub fn task_codes(tasks: &[Category]) -> (Vec<usize>, Vec<String>) {
+    let (mut codes, found) = Category::coded(tasks);
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|&place| found[place]);
+    let mut rank = vec![0; found.len()];
+    for (position, &place) in order.iter().enumerate() {
+        rank[place] = position;
+    }
+    for code in &mut codes {
+        *code = rank[*code];
+    }
+    let names = order.iter().map(|&place| found[place].to_owned());
+    (codes, names.collect())
 }
 
 /// Says on standard error what was done to a table to learn from, where it is not simply its numbers.

@@ -1,6 +1,7 @@
 //! One file per command: each reads, calls the library, and prints.
 
 mod check;
+mod count;
 mod demo;
 mod evaluate;
 mod export;
@@ -28,5 +29,6 @@ pub fn run(command: Command) -> Result<Answer, Failure> {
         Command::Export(arguments) => export::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::manual(&arguments),
+        Command::Count(arguments) => count::run(&arguments),
     }
 }

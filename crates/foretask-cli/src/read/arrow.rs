@@ -9,7 +9,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use foretask::prepare::{Column, Texts, number_name, single_name, text_name};
 
-use super::builder::{self, Expected, untold};
+use super::builder::{self, Categories, Expected, untold};
+use super::category::{Category, Memo};
 use super::error::{Place, ReadError};
 use super::roles::{Request, Roles};
 use super::table::{Kept, Table};
@@ -23,8 +24,12 @@ pub struct Growing<'a> {
     /// The decoded columns in file order, which is their order in a batch.
     decoded: Vec<usize>,
     features: Vec<Column>,
-    labels: Vec<Option<String>>,
-    tasks: Vec<String>,
+    /// The codes of texts, of each feature that holds some.
+    known: Vec<Memo<u32>>,
+    label_names: Categories,
+    labels: Vec<Option<Category>>,
+    task_names: Categories,
+    tasks: Vec<Category>,
     rows: usize,
     kept: Vec<Kept>,
 }
@@ -66,7 +71,10 @@ impl<'a> Growing<'a> {
             roles,
             decoded,
             features: roles.features.iter().map(feature).collect(),
+            known: roles.features.iter().map(|_| Memo::default()).collect(),
+            label_names: Categories::default(),
             labels: Vec::new(),
+            task_names: Categories::default(),
             tasks: Vec::new(),
             rows: 0,
             kept: roles.kept.iter().map(kept).collect(),
@@ -81,29 +89,32 @@ impl<'a> Growing<'a> {
     /// Appends a batch of the decoded columns.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), ReadError> {
         let mut features = std::mem::take(&mut self.features);
-        for (feature, &column) in features.iter_mut().zip(&self.roles.features) {
-            self.cells(batch, column)?.append_to(feature)?;
+        let mut known = std::mem::take(&mut self.known);
+        let columns = features.iter_mut().zip(&mut known);
+        for ((feature, known), &column) in columns.zip(&self.roles.features) {
+            self.cells(batch, column)?.append_to(feature, known)?;
         }
-        self.features = features;
+        (self.features, self.known) = (features, known);
         if let Some(column) = self.roles.label {
-            let cells = self.cells(batch, column)?;
-            let names: Result<Vec<_>, _> = (0..batch.num_rows())
-                .map(|row| cells.name(row, "label"))
-                .collect();
-            self.labels.extend(names?);
+            let mut names = std::mem::take(&mut self.label_names);
+            let labels = self.cells(batch, column)?.categories("label", &mut names)?;
+            self.labels.extend(labels);
+            self.label_names = names;
         }
         if let Some(column) = self.roles.task {
+            let mut names = std::mem::take(&mut self.task_names);
             let cells = self.cells(batch, column)?;
-            let task = |row| {
-                cells
-                    .name(row, "task")?
-                    .ok_or_else(|| ReadError::EmptyCategory {
+            let tasks: Result<Vec<_>, _> = (cells.categories("task", &mut names)?.into_iter())
+                .enumerate()
+                .map(|(row, task)| {
+                    task.ok_or_else(|| ReadError::EmptyCategory {
                         place: cells.place(row),
                         role: "task",
                     })
-            };
-            let names: Result<Vec<_>, _> = (0..batch.num_rows()).map(task).collect();
-            self.tasks.extend(names?);
+                })
+                .collect();
+            self.tasks.extend(tasks?);
+            self.task_names = names;
         }
         for (slot, &column) in self.roles.kept.iter().enumerate() {
             let cells = self.cells(batch, column)?;
@@ -198,15 +209,22 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    fn append_to(&self, column: &mut Column) -> Result<(), ReadError> {
+    fn append_to(&self, column: &mut Column, known: &mut Memo<u32>) -> Result<(), ReadError> {
         match column {
             Column::Singles(values) => self.append_numbers::<Float32Type, _>(values, |value| value),
             Column::Numbers(values) => self.append_doubles(values),
             Column::Texts(texts) => {
                 for row in 0..self.array.len() {
-                    match self.name(row, "feature")? {
-                        Some(name) if !builder::is_missing(&name) => texts.push(Some(&name)),
-                        _ => texts.push(None),
+                    let text = self.str(row);
+                    if let Some(code) = text.and_then(|text| known.get(text.as_bytes())) {
+                        texts.repeat(code);
+                        continue;
+                    }
+                    let name = self.name(row, "feature")?;
+                    let name = name.filter(|name| !builder::is_missing(name));
+                    let code = texts.push(name.as_deref());
+                    if let Some(text) = text {
+                        known.insert(text.as_bytes(), code);
                     }
                 }
                 Ok(())
@@ -274,6 +292,33 @@ impl Cells<'_> {
         }
     }
 
+    /// The text of a row, where the column is stored as plain text and the row has one.
+    fn str(&self, row: usize) -> Option<&str> {
+        if self.array.is_null(row) {
+            return None;
+        }
+        match self.array.data_type() {
+            DataType::Utf8 => Some(self.array.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => Some(self.array.as_string::<i64>().value(row)),
+            DataType::Utf8View => Some(self.array.as_string_view().value(row)),
+            _ => None,
+        }
+    }
+
+    /// The names of classes or tasks; none where they are missing.
+    fn categories(
+        &self,
+        role: &'static str,
+        names: &mut Categories,
+    ) -> Result<Vec<Option<Category>>, ReadError> {
+        (0..self.array.len())
+            .map(|row| match self.str(row) {
+                Some(text) => Ok(names.of(text)),
+                None => Ok(self.name(row, role)?.and_then(|name| names.of(&name))),
+            })
+            .collect()
+    }
+
     /// The name of a class, task or level; none if it is missing.
     fn name(&self, row: usize, role: &'static str) -> Result<Option<String>, ReadError> {
         let array = self.array;
@@ -282,7 +327,7 @@ impl Cells<'_> {
         }
         let text = |text: &str| match role {
             "feature" => Some(text_name(text)),
-            _ => builder::category(text),
+            _ => builder::category(text).map(|name| name.to_string()),
         };
         Ok(match array.data_type() {
             DataType::Utf8 => text(array.as_string::<i32>().value(row)),

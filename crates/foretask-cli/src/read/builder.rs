@@ -5,6 +5,7 @@
 
 use foretask::prepare::{Column, Texts, WhyLeftOut, number_name, text_name};
 
+use super::category::{Category, Memo};
 use super::error::{Place, ReadError, quoted};
 
 /// What people and programs write for a value that is not known, as pandas, R, SAS and the UCI archive do.
@@ -43,6 +44,16 @@ pub struct Builder {
     others: usize,
     first_other: Option<(usize, String)>,
     different: std::collections::HashSet<String>,
+    /// Of a column of texts.
+    known: Memo<Told>,
+}
+
+/// What a cell of a column of texts is, and the code of its text.
+#[derive(Clone, Copy)]
+enum Told {
+    Missing(u32),
+    Number(u32),
+    Other(u32),
 }
 
 impl Builder {
@@ -60,23 +71,32 @@ impl Builder {
             others: 0,
             first_other: None,
             different: std::collections::HashSet::new(),
+            known: Memo::default(),
         }
     }
 
     /// Appends a cell of text.
-    pub fn push_bytes(&mut self, cell: &[u8], file: &str, row: usize) -> Result<(), ReadError> {
-        let Ok(text) = std::str::from_utf8(cell) else {
-            return Err(ReadError::NotUtf8 {
-                place: self.place(file, row),
-            });
-        };
-        let text = text.trim();
-        if let (Column::Numbers(values), Ok(value)) = (&mut self.column, text.parse::<f64>())
-            && value.is_finite()
-        {
-            values.push(value);
-            self.numbers += 1;
-            return Ok(());
+    pub fn push_text(&mut self, cell: &str, file: &str, row: usize) -> Result<(), ReadError> {
+        let text = trimmed(cell);
+        match &mut self.column {
+            Column::Numbers(values) => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => {
+                    values.push(value);
+                    self.numbers += 1;
+                    return Ok(());
+                }
+                _ => {}
+            },
+            Column::Texts(texts) => {
+                let known = self.known.get(text.as_bytes());
+                if let Some(Told::Missing(code) | Told::Number(code) | Told::Other(code)) = known {
+                    texts.repeat(code);
+                    self.numbers += usize::from(matches!(known, Some(Told::Number(_))));
+                    self.others += usize::from(matches!(known, Some(Told::Other(_))));
+                    return Ok(());
+                }
+            }
+            Column::Singles(_) | Column::Untold(..) => {}
         }
         self.push_odd(text, file, row)
     }
@@ -88,31 +108,40 @@ impl Builder {
         }
         match &mut self.column {
             Column::Numbers(values) => values.push(value),
-            Column::Texts(texts) => texts.push(number_name(value).as_deref()),
+            Column::Texts(texts) => {
+                texts.push(number_name(value).as_deref());
+            }
             Column::Singles(_) | Column::Untold(..) => {}
         }
         self.numbers += usize::from(!value.is_nan());
         Ok(())
     }
 
-    /// A cell that is not simply a number.
+    /// A cell that is not simply a number, nor a text that was seen not long ago.
     #[cold]
     fn push_odd(&mut self, text: &str, file: &str, row: usize) -> Result<(), ReadError> {
         if is_missing(text) {
             match &mut self.column {
                 Column::Numbers(values) => values.push(f64::NAN),
-                Column::Texts(texts) => texts.push(None),
+                Column::Texts(texts) => {
+                    let told = Told::Missing(texts.push(None));
+                    self.known.insert(text.as_bytes(), told);
+                }
                 Column::Singles(_) | Column::Untold(..) => {}
             }
             return Ok(());
         }
-        if self.expected == Expected::Texts {
-            if let Column::Texts(texts) = &mut self.column {
-                texts.push(Some(&text_name(text)));
+        let number = match self.expected {
+            Expected::Texts => None,
+            _ => self.number(text),
+        };
+        if let Some(value) = number {
+            if let (Column::Texts(texts), true) = (&mut self.column, value.is_finite()) {
+                let told = Told::Number(texts.push(number_name(value).as_deref()));
+                self.known.insert(text.as_bytes(), told);
+                self.numbers += 1;
+                return Ok(());
             }
-            return Ok(());
-        }
-        if let Some(value) = self.number(text) {
             return self.push_number(value, file, row);
         }
         if self.expected == Expected::Numbers {
@@ -129,7 +158,8 @@ impl Builder {
             self.column = Column::Texts(texts);
         }
         if let Column::Texts(texts) = &mut self.column {
-            texts.push(Some(&text_name(text)));
+            let told = Told::Other(texts.push(Some(&text_name(text))));
+            self.known.insert(text.as_bytes(), told);
         }
         self.others += 1;
         if self.first_other.is_none() {
@@ -198,14 +228,43 @@ pub fn is_missing(text: &str) -> bool {
     text.len() <= 4 && words.any(|word| text.eq_ignore_ascii_case(word))
 }
 
+/// A text without white space around it; nearly all have none.
+fn trimmed(text: &str) -> &str {
+    let dark = |byte: Option<&u8>| byte.is_some_and(|byte| (b'!'..=b'~').contains(byte));
+    match dark(text.as_bytes().first()) && dark(text.as_bytes().last()) {
+        true => text,
+        false => text.trim(),
+    }
+}
+
 /// The name of a class or task, none if it is not known.
-pub fn category(text: &str) -> Option<String> {
+pub fn category(text: &str) -> Option<Category> {
     let text = text.trim();
     let mut words = NO_LABEL.iter();
     if text.len() <= 4 && words.any(|word| text.eq_ignore_ascii_case(word)) {
         return None;
     }
-    Some(text_name(text))
+    Some(text_name(text).into())
+}
+
+/// The names of classes or tasks, as they are read.
+#[derive(Default)]
+pub struct Categories {
+    known: Memo<Option<Category>>,
+}
+
+impl Categories {
+    /// The name that a text stands for, none if it is not known.
+    pub fn of(&mut self, text: &str) -> Option<Category> {
+        match self.known.get(text.as_bytes()) {
+            Some(known) => known,
+            None => {
+                let told = category(text);
+                self.known.insert(text.as_bytes(), told.clone());
+                told
+            }
+        }
+    }
 }
 
 /// A column of a type that cannot become features.

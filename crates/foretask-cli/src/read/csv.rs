@@ -1,14 +1,16 @@
 //! Delimited text with a header line.
 //!
 //! Cells are parsed from the bytes of one reused record into the growing columns, so memory is the table and one
-//! line. Blank lines are skipped and do not count as rows.
+//! line; a cell is neither copied by itself nor allocated for. Blank lines are skipped and do not count as rows.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use ::csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use ::csv::ReaderBuilder;
 
-use super::builder::{self, Builder};
+use super::builder::{Builder, Categories};
+use super::category::Category;
 use super::error::{Place, ReadError};
+use super::records::{Line, Record, Records};
 use super::roles::{Request, Roles};
 use super::table::{Kept, Table};
 
@@ -35,18 +37,18 @@ pub fn read(
     read_separated(source, delimiter, request)
 }
 
-fn read_separated(source: impl Read, delimiter: u8, request: &Request) -> Result<Table, ReadError> {
-    // Flexible, because our own check of the row length can name the row.
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(source);
-    let mut record = ByteRecord::new();
-    let mut next = |record: &mut ByteRecord| {
-        reader
-            .read_byte_record(record)
-            .map_err(|error| unreadable(request, &error))
+fn read_separated(
+    source: impl BufRead,
+    delimiter: u8,
+    request: &Request,
+) -> Result<Table, ReadError> {
+    let mut records = Records::new(source, delimiter);
+    let mut record = Record::default();
+    let mut next = |record: &mut Record| {
+        records.next(record).map_err(|error| ReadError::Unreadable {
+            file: request.file.to_owned(),
+            reason: error.to_string(),
+        })
     };
     if !next(&mut record)? {
         return Err(ReadError::NoRows {
@@ -118,7 +120,7 @@ fn separator(start: &[u8]) -> u8 {
     best.0
 }
 
-fn names(header: &ByteRecord, request: &Request) -> Result<Vec<String>, ReadError> {
+fn names(header: &Record, request: &Request) -> Result<Vec<String>, ReadError> {
     let name = |(position, bytes): (usize, &[u8])| {
         let bytes = match position {
             0 => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
@@ -132,19 +134,7 @@ fn names(header: &ByteRecord, request: &Request) -> Result<Vec<String>, ReadErro
                 reason: "the header is not UTF-8 text".to_owned(),
             })
     };
-    header.iter().enumerate().map(name).collect()
-}
-
-fn unreadable(request: &Request, error: &::csv::Error) -> ReadError {
-    let (file, reason) = (request.file.to_owned(), error.to_string());
-    match error.kind() {
-        ErrorKind::Io(_) => ReadError::Unreadable { file, reason },
-        _ => ReadError::Damaged {
-            file,
-            format: "CSV",
-            reason,
-        },
-    }
+    header.cells().enumerate().map(name).collect()
 }
 
 /// The table as it grows.
@@ -153,8 +143,10 @@ struct Growing<'a> {
     header: &'a [String],
     roles: &'a Roles,
     features: Vec<Builder>,
-    labels: Vec<String>,
-    tasks: Vec<String>,
+    label_names: Categories,
+    labels: Vec<Category>,
+    task_names: Categories,
+    tasks: Vec<Category>,
     unlabelled: usize,
     rows: usize,
     kept: Vec<Kept>,
@@ -180,7 +172,9 @@ impl<'a> Growing<'a> {
             header,
             roles,
             features: roles.features.iter().map(feature).collect(),
+            label_names: Categories::default(),
             labels: Vec::new(),
+            task_names: Categories::default(),
             tasks: Vec::new(),
             unlabelled: 0,
             rows: 0,
@@ -188,9 +182,12 @@ impl<'a> Growing<'a> {
         }
     }
 
-    fn push(&mut self, record: &ByteRecord, row: usize) -> Result<(), ReadError> {
+    fn push(&mut self, record: &Record, row: usize) -> Result<(), ReadError> {
+        let line = record.line();
+        let line = line.as_ref();
         if let Some(column) = self.roles.label {
-            match builder::category(self.text(&record[column], row, column)?) {
+            let text = self.text(record, line, row, column)?;
+            match self.label_names.of(text) {
                 Some(label) => self.labels.push(label),
                 None => {
                     self.unlabelled += 1;
@@ -199,18 +196,22 @@ impl<'a> Growing<'a> {
             }
         }
         if let Some(column) = self.roles.task {
-            let task = builder::category(self.text(&record[column], row, column)?);
+            let text = self.text(record, line, row, column)?;
+            let task = self.task_names.of(text);
             self.tasks
                 .push(task.ok_or_else(|| ReadError::EmptyCategory {
                     place: self.place(row, column),
                     role: "task",
                 })?);
         }
-        for (feature, &column) in self.features.iter_mut().zip(&self.roles.features) {
-            feature.push_bytes(&record[column], self.request.file, row)?;
+        for (slot, &column) in self.roles.features.iter().enumerate() {
+            let text = self.text(record, line, row, column)?;
+            if let Some(feature) = self.features.get_mut(slot) {
+                feature.push_text(text, self.request.file, row)?;
+            }
         }
         for (slot, &column) in self.roles.kept.iter().enumerate() {
-            let text = self.text(&record[column], row, column)?.to_owned();
+            let text = self.text(record, line, row, column)?.to_owned();
             self.kept[slot].cells.push(text);
         }
         self.rows += 1;
@@ -238,10 +239,19 @@ impl<'a> Growing<'a> {
         })
     }
 
-    fn text<'t>(&self, bytes: &'t [u8], row: usize, column: usize) -> Result<&'t str, ReadError> {
-        std::str::from_utf8(bytes).map_err(|_| ReadError::NotUtf8 {
-            place: self.place(row, column),
-        })
+    fn text<'t>(
+        &self,
+        record: &'t Record,
+        line: Option<&Line<'t>>,
+        row: usize,
+        column: usize,
+    ) -> Result<&'t str, ReadError> {
+        match line.and_then(|line| line.cell(column)) {
+            Some(text) => Ok(text),
+            None => std::str::from_utf8(record.cell(column)).map_err(|_| ReadError::NotUtf8 {
+                place: self.place(row, column),
+            }),
+        }
     }
 
     fn place(&self, row: usize, column: usize) -> Place {

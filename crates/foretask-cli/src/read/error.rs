@@ -112,6 +112,12 @@ pub enum ReadError {
         "there is no group column '{column}': files of this format have features and labels only"
     )]
     NoGroups { column: String },
+    /// A row that is in no group.
+    #[error(
+        "row {row} has nothing in the group column '{column}' (rows without a label do not count): give a row that \
+         belongs to no other a name of its own"
+    )]
+    EmptyGroup { column: String, row: usize },
     /// No label was named and none of the usual names is there.
     #[error(
         "{file}: no column is called 'label', 'y', 'class' or 'target'; say which one holds the classes with --label; it has {available}"

@@ -7,6 +7,7 @@ use foretask::prepare::number_name;
 use serde_json::{Map, Value};
 
 use super::builder::{self, Builder};
+use super::category::Category;
 use super::error::{Place, ReadError};
 use super::roles::Request;
 use super::table::{Kept, Table};
@@ -51,8 +52,10 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
     {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(builder::category(text)),
-        Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
-        Some(Value::Number(number)) => Ok(number.as_f64().and_then(number_name)),
+        Some(Value::Bool(flag)) => Ok(Some(flag.to_string().into())),
+        Some(Value::Number(number)) => {
+            Ok(number.as_f64().and_then(number_name).map(Category::from))
+        }
         Some(_) => Err(ReadError::NotCategory {
             file: file.to_owned(),
             role,
@@ -95,7 +98,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
                 Some(Value::Bool(flag)) => {
                     builder.push_number(f64::from(u8::from(*flag)), file, row + 1)?;
                 }
-                Some(Value::String(text)) => builder.push_bytes(text.as_bytes(), file, row + 1)?,
+                Some(Value::String(text)) => builder.push_text(text, file, row + 1)?,
                 Some(_) => nested = true,
             }
             if nested {

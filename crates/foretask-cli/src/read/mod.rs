@@ -17,6 +17,7 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 mod builder;
+mod category;
 mod csv;
 mod decoder;
 mod error;
@@ -26,6 +27,7 @@ mod jsonl;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod records;
 mod roles;
 mod source;
 mod svmlight;
@@ -37,6 +39,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+pub use category::Category;
 pub use error::{Names, ReadError};
 pub use source::Format;
 pub use table::{Columns, Keep, Kept, Purpose, Table};
@@ -77,7 +80,7 @@ pub fn read(
             };
             let mut table = read_one(path, written, &request)?;
             if let (Purpose::Evaluate { target, .. }, None) = (&purpose, &table.tasks) {
-                table.tasks = Some(vec![(*target).to_owned(); table.rows()]);
+                table.tasks = Some(vec![Category::from(*target); table.rows()]);
             }
             if request.needs_task() && table.tasks.is_none() {
                 let other = match part {
@@ -91,7 +94,7 @@ pub fn read(
                         task: file_task.clone(),
                     });
                 }
-                table.tasks = Some(vec![file_task.clone(); table.rows()]);
+                table.tasks = Some(vec![Category::from(file_task.as_str()); table.rows()]);
             }
             match &mut joined {
                 None => joined = Some((file, table)),

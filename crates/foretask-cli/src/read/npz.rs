@@ -9,6 +9,7 @@
 //! An archive may be damaged or hostile: sizes in a header are believed only as far as the bytes
 //! that are stored, and every array is read to its end so that its checksum is verified.
 
+use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Seek};
 
 use foretask::prepare::{Column, Frame, number_name, single_name, text_name};
@@ -17,6 +18,7 @@ use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
+use super::category::Category;
 use super::error::{Names, Place, ReadError};
 use super::roles::Request;
 use super::table::{Kept, Table};
@@ -76,12 +78,26 @@ pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, Rea
         Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
     Ok(Table {
         frame,
-        labels,
-        tasks,
+        labels: labels.map(shared),
+        tasks: tasks.map(shared),
         array: true,
         kept,
         ..Table::default()
     })
+}
+
+/// Rows with the same name share it.
+fn shared(names: Vec<String>) -> Vec<Category> {
+    let mut known: HashMap<String, Category> = HashMap::new();
+    let category = |name: String| match known.get(&name) {
+        Some(category) => category.clone(),
+        None => {
+            let category = Category::from(name.as_str());
+            known.insert(name, category.clone());
+            category
+        }
+    };
+    names.into_iter().map(category).collect()
 }
 
 /// The values of an array, row by row.

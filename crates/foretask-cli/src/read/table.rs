@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use foretask::prepare::{Frame, Preparation};
 
+use super::category::Category;
 use super::error::{Names, ReadError};
 
 /// A checked table: columns of numbers and texts, and the labels and tasks that the [`Purpose`] asks for.
@@ -12,9 +13,9 @@ pub struct Table {
     /// The columns that may become features.
     pub frame: Frame,
     /// One class name per row; `None` when predicting.
-    pub labels: Option<Vec<String>>,
+    pub labels: Option<Vec<Category>>,
     /// One task name per row; `None` when predicting.
-    pub tasks: Option<Vec<String>>,
+    pub tasks: Option<Vec<Category>>,
     /// The name of the label column.
     pub label: Option<String>,
     /// The name of the task column; `None` if every file is a task.
@@ -68,14 +69,11 @@ impl Table {
     /// Drops rows.
     pub fn retain(&mut self, kept: &[bool]) {
         self.frame.retain(kept);
-        let lists = self.kept.iter_mut().map(|kept| &mut kept.cells);
-        let names = self.labels.iter_mut().chain(&mut self.tasks);
-        for list in names.chain(lists) {
-            let mut row = 0;
-            list.retain(|_| {
-                row += 1;
-                kept.get(row - 1).copied().unwrap_or(false)
-            });
+        for names in self.labels.iter_mut().chain(&mut self.tasks) {
+            retain(names, kept);
+        }
+        for column in &mut self.kept {
+            retain(&mut column.cells, kept);
         }
     }
 
@@ -84,10 +82,10 @@ impl Table {
         let Some(tasks) = self.tasks.take() else {
             return Ok(0);
         };
-        let kept: Vec<bool> = tasks.iter().map(|name| name == task).collect();
+        let kept: Vec<bool> = tasks.iter().map(|name| **name == *task).collect();
         let left_out = kept.iter().filter(|&&kept| !kept).count();
         if left_out == tasks.len() {
-            let found: BTreeSet<String> = tasks.into_iter().collect();
+            let found: BTreeSet<String> = tasks.iter().map(|task| task.to_string()).collect();
             return Err(ReadError::OtherTasks {
                 task: task.to_owned(),
                 found: Names(found.into_iter().collect()),
@@ -98,6 +96,14 @@ impl Table {
         }
         Ok(left_out)
     }
+}
+
+fn retain<T>(list: &mut Vec<T>, kept: &[bool]) {
+    let mut row = 0;
+    list.retain(|_| {
+        row += 1;
+        kept.get(row - 1).copied().unwrap_or(false)
+    });
 }
 
 /// The columns (of an `.npz` file: the arrays) that the user named. What is `None` is found by its

@@ -1,7 +1,7 @@
 //! What is expected of a rule beyond its error: what each class will be called, how far probabilities
 //! can be believed, and the rates of a test.
 
-use foretask::{AlarmForecast, Provenance, Tail};
+use foretask::{AlarmForecast, Tail};
 use unicode_width::UnicodeWidthStr;
 
 use super::table::{Align, Table};
@@ -119,7 +119,7 @@ fn trust(summary: &Summary, alarm: &AlarmForecast, null: &str) -> String {
     let [low, high] = alarm.false_alarm_interval.map(words::percent);
     let low = low.trim_end_matches(" %");
     let provenance = summary.forecast.provenance;
-    if provenance != Provenance::LeaveOneOut {
+    if !provenance.is_left_out() {
         return format!(
             "The threshold is that of the normal law which the {} foretells (gaussian). If the \
              features are as that theory assumes, the realised rate will be between {low} and {high} \

@@ -42,7 +42,9 @@ pub fn expected(forecast: &Forecast) -> String {
     };
     // Among few samples much of it is chance.
     let among = match forecast.provenance {
-        Provenance::LeaveOneOut => format!(" among {}", words::count(forecast.samples, "sample")),
+        Provenance::LeaveOneOut | Provenance::LeaveFoldOut => {
+            format!(" among {}", words::count(forecast.samples, "sample"))
+        }
         _ => String::new(),
     };
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Right]);

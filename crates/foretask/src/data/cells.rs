@@ -4,9 +4,11 @@
 //! a task are a range; class lists may differ from task to task in number and in names.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::Mat;
 
+use super::importance::Importance;
 use crate::error::{Error, Result};
 
 /// One classification problem: its name, its classes, and how many samples each has.
@@ -28,11 +30,20 @@ impl Task {
 }
 
 /// The cells of all tasks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cells {
     tasks: Vec<Task>,
     first: Vec<usize>,
     task_of: Vec<usize>,
+    /// Where samples have weights.
+    masses: Option<Arc<Masses>>,
+}
+
+/// Sums of the weights of the samples in each cell, and of their squares.
+#[derive(Clone, Debug, PartialEq)]
+struct Masses {
+    weights: Vec<f64>,
+    squares: Vec<f64>,
 }
 
 impl Cells {
@@ -49,6 +60,73 @@ impl Cells {
             tasks,
             first,
             task_of,
+            masses: None,
+        }
+    }
+
+    /// The same where samples have weights; one [`Importance`] per task, its samples in the order of the cells.
+    pub(crate) fn weighed(mut self, importance: &[Importance]) -> Self {
+        if !importance.iter().any(Importance::is_given) {
+            return self;
+        }
+        let mut masses = Masses {
+            weights: vec![0.0; self.len()],
+            squares: vec![0.0; self.len()],
+        };
+        for (task, importance) in importance.iter().enumerate() {
+            let mut sample = 0;
+            for cell in self.of_task(task) {
+                for l in sample..sample + self.count(cell) {
+                    masses.weights[cell] += importance.of(l);
+                    masses.squares[cell] += importance.of(l).powi(2);
+                }
+                sample += self.count(cell);
+            }
+        }
+        self.masses = Some(Arc::new(masses));
+        self
+    }
+
+    /// Whether samples have weights.
+    pub(crate) fn are_weighed(&self) -> bool {
+        self.masses.is_some()
+    }
+
+    /// The sum of the weights of the samples in a cell: their number, where they have none.
+    pub(crate) fn mass(&self, cell: usize) -> f64 {
+        match &self.masses {
+            None => self.count(cell) as f64,
+            Some(masses) => masses.weights[cell],
+        }
+    }
+
+    /// The sum of the weights of the samples in a task.
+    pub(crate) fn total(&self, task: usize) -> f64 {
+        match &self.masses {
+            None => self.samples(task) as f64,
+            Some(masses) => masses.weights[self.of_task(task)].iter().sum(),
+        }
+    }
+
+    /// As many samples of equal weight as those of a cell are worth, (Σ w)²/Σ w².
+    pub(crate) fn worth(&self, cell: usize) -> f64 {
+        match &self.masses {
+            None => self.count(cell) as f64,
+            Some(masses) => masses.weights[cell].powi(2) / masses.squares[cell],
+        }
+    }
+
+    /// What the squares of the samples of some cells about their mean are to be divided by for a variance: one less
+    /// than their number, or Σ w - Σ w²/Σ w.
+    pub(crate) fn freedom(&self, cells: Range<usize>) -> f64 {
+        let samples: usize = cells.clone().map(|cell| self.count(cell)).sum();
+        match &self.masses {
+            Some(masses) if samples > 1 => {
+                let total: f64 = masses.weights[cells.clone()].iter().sum();
+                let squares: f64 = masses.squares[cells].iter().sum();
+                (total - squares / total).max(0.0)
+            }
+            _ => samples.saturating_sub(1) as f64,
         }
     }
 
@@ -88,9 +166,9 @@ impl Cells {
         self.tasks[task].samples()
     }
 
-    /// The share n_r / n_i of a cell in its task: the response of an untrained model.
+    /// The share of a cell in its task, n_r / n_i or that of the weights: the response of an untrained model.
     pub(crate) fn share(&self, cell: usize) -> f64 {
-        self.count(cell) as f64 / self.samples(self.task_of[cell]) as f64
+        self.mass(cell) / self.total(self.task_of[cell])
     }
 
     /// The share of a cell in a task: zero where it belongs to another.
@@ -186,7 +264,31 @@ impl Cells {
         (Self::new(tasks), left)
     }
 
-    /// The same cells with other counts in one task.
+    /// The same cells with some of the samples of one task, whose classes and weights are given.
+    pub(crate) fn with_samples(
+        &self,
+        task: usize,
+        class: &[usize],
+        importance: &Importance,
+    ) -> Self {
+        let range = self.of_task(task);
+        let mut counts = vec![0; range.len()];
+        class.iter().for_each(|&c| counts[c] += 1);
+        let mut cells = self.with_counts(task, counts);
+        cells.masses.clone_from(&self.masses);
+        if let Some(masses) = &mut cells.masses {
+            let masses = Arc::make_mut(masses);
+            masses.weights[range.clone()].fill(0.0);
+            masses.squares[range.clone()].fill(0.0);
+            for (l, &c) in class.iter().enumerate() {
+                masses.weights[range.start + c] += importance.of(l);
+                masses.squares[range.start + c] += importance.of(l).powi(2);
+            }
+        }
+        cells
+    }
+
+    /// The same cells with other counts in one task, and no weights.
     pub(crate) fn with_counts(&self, task: usize, counts: Vec<usize>) -> Self {
         let mut tasks = self.tasks.clone();
         tasks[task].counts = counts;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::cells::{Cells, Task, sort_names};
 use super::groups::Groups;
+use super::importance::Importance;
 use super::rows::Rows;
 use crate::error::{Error, Result};
 
@@ -22,7 +23,12 @@ pub struct Tasks<'a> {
     cells: Cells,
     order: Vec<usize>,
     groups: Option<Vec<Groups>>,
+    /// How much the samples of each task count, if it was said.
+    importance: Option<Vec<Importance>>,
 }
+
+/// Weights of one task may differ by this factor: more would be lost in rounding.
+const MOST_UNEVEN: f64 = 1e12;
 
 impl<'a> Tasks<'a> {
     /// Groups `rows` by task and class; both lists have one name per row. Tasks and classes are
@@ -55,6 +61,62 @@ impl<'a> Tasks<'a> {
         Self::of_rows(rows, task, class, repeated)
     }
 
+    /// The same where rows have weights: the error that is minimised, left out and foretold is the weighted one. A row
+    /// of weight zero is left out before anything else. Weights are scaled to a mean of one within each task, so that
+    /// couplings keep their meaning; what tasks count against each other is for the couplings to say.
+    ///
+    /// A weighted row is one sample: leave-one-out leaves it out as a whole ([`Tasks::repeated`] leaves out one copy).
+    ///
+    /// ```
+    /// use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 3 == 1 && (i / 3) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let class: Vec<&str> = (0..40).map(|i| if i % 2 == 0 { "ill" } else { "well" }).collect();
+    /// let weights: Vec<f64> = (0..40).map(|row| if row < 20 { 0.5 } else { 1.2 }).collect();
+    /// let tasks = Tasks::weighted(Rows::row_major(&values, 3)?, &["clinic"; 40], &class, &weights)?;
+    /// println!("{:.1} % of the weight", 100.0 * Study::new(&tasks, &Settings::default())?.forecast().error);
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tasks::new`]; if a weight is negative or not finite, or those of a task differ by more than 1e12.
+    pub fn weighted<S: AsRef<str>, U: AsRef<str>>(
+        rows: Rows<'a>,
+        task: &[S],
+        class: &[U],
+        weights: &[f64],
+    ) -> Result<Self> {
+        check_length("weights (one per row)", rows, weights.len())?;
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(Error::Setting {
+                setting: "weights",
+                value: format!("{} in row {}", weights[row], row + 1),
+                expected: "every weight must be a finite number, zero or more",
+            });
+        }
+        let taken = (0..rows.len()).filter(|&row| weights[row] > 0.0);
+        let mut tasks = Self::of_rows(rows, task, class, taken)?;
+        let mut importance = Vec::with_capacity(tasks.cells.tasks().len());
+        for (index, task) in tasks.cells.tasks().iter().enumerate() {
+            let rows = tasks.rows_of(index);
+            let own: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+            let least = own.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = own.iter().copied().fold(0.0, f64::max);
+            if most / least > MOST_UNEVEN {
+                return Err(Error::Setting {
+                    setting: "weights",
+                    value: format!("from {least} to {most} in task '{}'", task.name),
+                    expected: "weights of a task may differ by a factor of 1e12 at most: give rows that hardly count the weight 0",
+                });
+            }
+            importance.push(Importance::scaled(&own));
+        }
+        if importance.iter().any(Importance::is_given) {
+            tasks.cells = tasks.cells.weighed(&importance);
+            tasks.importance = Some(importance);
+        }
+        Ok(tasks)
+    }
+
     fn of_rows<S: AsRef<str>, U: AsRef<str>>(
         rows: Rows<'a>,
         task: &[S],
@@ -80,6 +142,7 @@ impl<'a> Tasks<'a> {
             cells,
             order,
             groups: None,
+            importance: None,
         })
     }
 
@@ -98,9 +161,16 @@ impl<'a> Tasks<'a> {
     /// ```
     ///
     /// # Errors
-    /// If the lengths differ, or a row has an empty name.
+    /// If the lengths differ, a row has an empty name, or rows have weights ([`Tasks::weighted`]).
     pub fn with_groups<S: AsRef<str>>(mut self, groups: &[S]) -> Result<Self> {
         check_length("groups (one per row)", self.rows, groups.len())?;
+        if self.importance.is_some() {
+            return Err(Error::Setting {
+                setting: "groups",
+                value: "given together with weights".into(),
+                expected: "samples that are left out in groups have no weights: leave out the one or the other",
+            });
+        }
         let names: Vec<&str> = groups.iter().map(|name| name.as_ref().trim()).collect();
         if let Some(row) = names.iter().position(|name| name.is_empty()) {
             return Err(Error::Setting {
@@ -117,6 +187,11 @@ impl<'a> Tasks<'a> {
     /// The groups of each task, if they are known.
     pub(crate) fn groups(&self) -> Option<&[Groups]> {
         self.groups.as_deref()
+    }
+
+    /// How much the samples of each task count, if they differ.
+    pub(crate) fn importance(&self) -> Option<&[Importance]> {
+        self.importance.as_deref()
     }
 
     /// The tasks, their classes and counts.

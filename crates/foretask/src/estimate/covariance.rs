@@ -18,6 +18,7 @@ use super::gram::trace_of_covariance;
 use crate::data::{Cells, NO_SPREAD, RowBlock, Statistics};
 use crate::error::{Error, Result};
 use crate::numerics::dense::{self, trace_of_product};
+use crate::stop::Stop;
 use crate::theory::{Covariances, check};
 
 /// How a covariance is estimated from few samples.
@@ -76,11 +77,12 @@ pub(crate) fn estimate(
                 return Err(refuse("does not vary in any feature: it has no covariance"));
             }
             let own = rows.select(own);
-            covariances.push(of_class(&own, &mean, 1.0 / scales[task], estimate));
+            let scale = 1.0 / scales[task];
+            covariances.push(of_class(&own, &mean, scale, estimate, statistics.stop())?);
         }
     }
     let of_cell = (0..covariances.len()).collect();
-    Ok(Covariances::checked(covariances, of_cell))
+    Ok(Covariances::checked(covariances, of_cell).stopped_by(statistics.stop()))
 }
 
 /// The class means of the data divided by `scales`, one a column (p x C).
@@ -112,17 +114,27 @@ fn check_size(cells: &Cells, features: usize) -> Result<()> {
     })
 }
 
-fn of_class(rows: &RowBlock<'_>, mean: &[f64], scale: f64, estimate: Estimate) -> Mat<f64> {
+fn of_class(
+    rows: &RowBlock<'_>,
+    mean: &[f64],
+    scale: f64,
+    estimate: Estimate,
+    stop: &Stop,
+) -> Result<Mat<f64>> {
     let (p, n) = (mean.len(), rows.len() as f64);
     let mut covariance = Mat::zeros(p, p);
     let mut fourth = 0.0;
     rows.for_panels(mean, scale, |_, panel| {
+        if stop.check().is_err() {
+            return;
+        }
         dense::add_outer(covariance.as_mut(), panel, 1.0 / (n - 1.0));
         fourth += panel
             .col_iter()
             .map(|sample| sample.squared_norm_l2().powi(2))
             .sum::<f64>();
     });
+    stop.check()?;
     let trace: f64 = (0..p).map(|i| covariance[(i, i)]).sum();
     let squares = trace_of_product(covariance.as_ref(), covariance.as_ref());
     let weight = match estimate {
@@ -138,7 +150,7 @@ fn of_class(rows: &RowBlock<'_>, mean: &[f64], scale: f64, estimate: Estimate) -
         covariance[(j, j)] += weight * level;
     }
     dense::mirror(&mut covariance);
-    covariance
+    Ok(covariance)
 }
 
 /// The weight of the identity by the oracle-approximating rule, for a covariance with `freedom`

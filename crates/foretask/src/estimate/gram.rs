@@ -52,7 +52,7 @@ fn unbiased(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
         (statistics.means()[(feature, cell)] - task_means[task][feature]) / scales[task]
     });
     let noise: Vec<f64> = (0..cells.len())
-        .map(|cell| trace_of_covariance(statistics, scales, cell) / cells.count(cell) as f64)
+        .map(|cell| trace_of_covariance(statistics, scales, cell) / cells.worth(cell))
         .collect();
     let mut gram = dense::times(centred.transpose(), centred.as_ref());
     for task in 0..cells.tasks().len() {
@@ -79,7 +79,7 @@ pub(super) fn trace_of_covariance(statistics: &Statistics<'_>, scales: &[f64], c
     let cells = statistics.cells();
     let within =
         |cell: usize| statistics.within_traces()[cell] / scales[cells.task_of(cell)].powi(2);
-    let freedom = |cell: usize| cells.count(cell).saturating_sub(1) as f64;
+    let freedom = |cell: usize| cells.freedom(cell..cell + 1);
     let pooled = |range: std::ops::Range<usize>| {
         let total: f64 = range.clone().map(freedom).sum();
         (total > 0.0).then(|| range.map(within).sum::<f64>() / total)
@@ -111,7 +111,7 @@ pub(crate) fn shrunk_binary(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<
         .map(|task| {
             cells
                 .of_task(task)
-                .map(|cell| 1.0 / cells.count(cell) as f64)
+                .map(|cell| 1.0 / cells.worth(cell))
                 .sum()
         })
         .collect();
@@ -122,9 +122,7 @@ pub(crate) fn shrunk_binary(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<
                 .iter()
                 .sum::<f64>()
                 / scales[task].powi(2);
-            let freedom: f64 = range
-                .map(|cell| cells.count(cell).saturating_sub(1) as f64)
-                .sum();
+            let freedom: f64 = range.map(|cell| cells.freedom(cell..cell + 1)).sum();
             within / freedom.max(1.0) / p
         })
         .collect();

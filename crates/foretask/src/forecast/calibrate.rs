@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use crate::data::Importance;
 use crate::decision::softmax;
 use crate::numerics::optimise::bisect;
 
@@ -75,37 +76,59 @@ const ARRIVED: f64 = 1e-9;
 /// How often a step is halved.
 const MOST_HALVINGS: i32 = 30;
 
+/// What the cross-entropy of all partitions is multiplied by to be that of as many samples as they are worth.
+fn unit(importance: &Importance, samples: usize, partitions: usize) -> f64 {
+    let worth = importance.independent().map(|own| own / samples as f64);
+    worth.unwrap_or(1.0) / partitions.max(1) as f64
+}
+
 impl Calibration {
     /// The slope of least cross-entropy, with a weak log-normal prior at [`SLOPE`]. Scores are of so many partitions
-    /// of the same samples.
-    pub(crate) fn of_slope(scores: &Mat<f64>, class: &[usize], partitions: usize) -> Self {
-        Self::fit(scores, class, partitions, false)
+    /// of the same samples, which count as much as their importance says.
+    pub(crate) fn of_slope(
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        partitions: usize,
+    ) -> Self {
+        Self::fit(scores, class, importance, partitions, false)
     }
 
     /// Slope and offsets together. Least squares puts the threshold of skewed classes in the wrong place; offsets
     /// put it right, and are tied to zero by a normal prior, so that few labels move nothing.
-    pub(crate) fn of_scores(scores: &Mat<f64>, class: &[usize], partitions: usize) -> Self {
-        Self::fit(scores, class, partitions, true)
+    pub(crate) fn of_scores(
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        partitions: usize,
+    ) -> Self {
+        Self::fit(scores, class, importance, partitions, true)
     }
 
     /// Newton's steps for each parameter by itself, halved until they lower the cost.
-    fn fit(scores: &Mat<f64>, class: &[usize], partitions: usize, offsets: bool) -> Self {
+    fn fit(
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        partitions: usize,
+        offsets: bool,
+    ) -> Self {
         let m = scores.ncols();
         let mut calibration = Self {
             slope: SLOPE,
             offsets: vec![0.0; m],
             twin: SLOPE,
         };
-        let one = 1.0 / partitions.max(1) as f64;
+        let one = unit(importance, class.len(), partitions);
         let cost = |tried: &Self| {
             let squares: f64 = tried.offsets.iter().map(|b| b * b).sum();
-            one * tried.cross_entropy(scores, class)
+            one * tried.cross_entropy(scores, class, importance)
                 + 0.5 * (tried.slope / SLOPE).ln().powi(2)
                 + 0.5 * squares / OFFSET.powi(2)
         };
         let mut least = cost(&calibration);
         for _ in 0..MOST_STEPS {
-            let (steeper, higher) = calibration.steps(scores, class, one);
+            let (steeper, higher) = calibration.steps(scores, class, importance, one);
             let moved = |share: f64| {
                 let log = calibration.slope.ln() - (share * steeper).clamp(-LONGEST, LONGEST);
                 let mut moved = calibration.clone();
@@ -134,22 +157,29 @@ impl Calibration {
     }
 
     /// Newton's step of the slope's logarithm and of each offset, as if the others stood still.
-    fn steps(&self, scores: &Mat<f64>, class: &[usize], one: f64) -> (f64, Vec<f64>) {
+    fn steps(
+        &self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        one: f64,
+    ) -> (f64, Vec<f64>) {
         let m = self.offsets.len();
         let (mut gradient, mut curvature) = (vec![0.0; m], vec![0.0; m]);
         let (mut steeper, mut bend) = (0.0, 0.0);
         for (l, &own) in class.iter().enumerate() {
             let (mut mean, mut square) = (0.0, 0.0);
+            let weight = importance.of(l);
             for (c, p) in softmax(self.logits(scores, l)).into_iter().enumerate() {
-                gradient[c] += p;
-                curvature[c] += p * (1.0 - p);
+                gradient[c] += weight * p;
+                curvature[c] += weight * (p * (1.0 - p));
                 let sharp = self.slope * scores[(l, c)];
                 mean += p * sharp;
                 square += p * sharp * sharp;
             }
-            gradient[own] -= 1.0;
-            steeper += mean - self.slope * scores[(l, own)];
-            bend += square - mean * mean;
+            gradient[own] -= weight;
+            steeper += weight * (mean - self.slope * scores[(l, own)]);
+            bend += weight * (square - mean * mean);
         }
         let slope = (one * steeper + (self.slope / SLOPE).ln()) / (one * bend.max(0.0) + 1.0);
         let prior = OFFSET.powi(-2);
@@ -163,15 +193,23 @@ impl Calibration {
         mut self,
         scores: &Mat<f64>,
         class: &[usize],
+        importance: &Importance,
         partitions: usize,
     ) -> Self {
-        self.twin = self.signed_slope(scores, class, 1.0 / partitions.max(1) as f64);
+        let one = unit(importance, class.len(), partitions);
+        self.twin = self.signed_slope(scores, class, importance, one);
         self
     }
 
     /// The slope of least cross-entropy at these offsets, whatever its sign; its prior is normal below [`SLOPE`], with
     /// the same deviation, and log-normal above.
-    fn signed_slope(&self, scores: &Mat<f64>, class: &[usize], one: f64) -> f64 {
+    fn signed_slope(
+        &self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        one: f64,
+    ) -> f64 {
         if class.len() > MOST_SIGNED {
             return self.slope;
         }
@@ -187,7 +225,7 @@ impl Calibration {
                     .enumerate()
                     .map(|(c, p)| p * scores[(l, c)])
                     .sum();
-                mean - scores[(l, own)]
+                importance.of(l) * (mean - scores[(l, own)])
             };
             let pull = match slope > SLOPE {
                 true => (slope / SLOPE).ln() / slope,
@@ -215,12 +253,17 @@ impl Calibration {
     }
 
     /// -Σ ln P(class), in nats.
-    pub(crate) fn cross_entropy(&self, scores: &Mat<f64>, class: &[usize]) -> f64 {
+    pub(crate) fn cross_entropy(
+        &self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+    ) -> f64 {
         let of_sample = |(l, &own): (usize, &usize)| {
             let logits = self.logits(scores, l);
             let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = logits.iter().map(|x| (x - most).exp()).sum();
-            most + sum.ln() - logits[own]
+            importance.of(l) * (most + sum.ln() - logits[own])
         };
         class.iter().enumerate().map(of_sample).sum()
     }

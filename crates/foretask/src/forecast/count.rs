@@ -6,6 +6,7 @@ use super::calibrate::{Calibration, Claim, Reliability, reliability};
 use super::density::Density;
 use super::judgements::{Judgement, Judgements, stacked};
 use super::{Forecast, errors_of};
+use crate::data::Importance;
 use crate::decision::{argmax, softmax};
 use crate::moments::Provenance;
 use crate::numerics::{INFLATION, interval};
@@ -19,15 +20,17 @@ pub(crate) fn from_judgements(
 ) -> Forecast {
     let Judgements {
         class,
+        importance,
         repeats,
         half,
         calibration,
         ..
     } = judgements;
-    let effective = effective_samples(stakes, class) / judgements.design_effect(stakes);
+    let effective = effective_samples(stakes, class, importance);
+    let effective = effective / judgements.design_effect(stakes);
     let confusion_of = |judgements: &[&Judgement]| {
         let scores: Vec<&Mat<f64>> = judgements.iter().map(|one| &one.scores).collect();
-        let (scores, class) = stacked(&scores, class);
+        let (scores, class, weights) = stacked(&scores, class, importance);
         let decisions: Vec<usize> = judgements
             .iter()
             .flat_map(|one| one.decisions.iter().copied())
@@ -35,6 +38,7 @@ pub(crate) fn from_judgements(
         let tally = Tally::new(
             &scores,
             &class,
+            &weights,
             &decisions,
             calibration,
             stakes,
@@ -74,9 +78,15 @@ pub(crate) fn from_judgements(
 }
 
 /// As many samples as, drawn with the priors of use, would be as informative.
-pub(crate) fn effective_samples(stakes: &Stakes, class: &[usize]) -> f64 {
-    let count = |c: usize| class.iter().filter(|&&own| own == c).count();
-    let noise = |(c, prior): (usize, &f64)| prior.powi(2) / count(c).max(1) as f64;
+pub(crate) fn effective_samples(stakes: &Stakes, class: &[usize], importance: &Importance) -> f64 {
+    let worth = |c: usize| {
+        let own: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
+        let worth = importance.among(&own).independent();
+        worth
+            .filter(|_| !own.is_empty())
+            .unwrap_or(own.len().max(1) as f64)
+    };
+    let noise = |(c, prior): (usize, &f64)| prior.powi(2) / worth(c);
     1.0 / stakes.priors.iter().enumerate().map(noise).sum::<f64>()
 }
 
@@ -129,6 +139,7 @@ impl Tally {
     pub(super) fn new(
         scores: &Mat<f64>,
         class: &[usize],
+        importance: &Importance,
         decisions: &[usize],
         calibration: &Calibration,
         stakes: &Stakes,
@@ -147,12 +158,12 @@ impl Tally {
         let mut claims = Vec::with_capacity(class.len());
         let twin = calibration.of_twin();
         for (l, &decision) in decisions.iter().enumerate() {
-            let c = class[l];
-            tally.count[c] += 1.0;
-            tally.decided[c][decision] += 1.0;
+            let (c, own) = (class[l], importance.of(l));
+            tally.count[c] += own;
+            tally.decided[c][decision] += own;
             for (c, q) in softmax(twin.logits(scores, l)).into_iter().enumerate() {
-                tally.mass[c] += q;
-                tally.smooth[c][decision] += q;
+                tally.mass[c] += own * q;
+                tally.smooth[c][decision] += own * q;
             }
             let posterior = softmax(calibration.logits(scores, l));
             // In use classes occur with their priors, and the model says so. What is claimed is the
@@ -162,7 +173,7 @@ impl Tally {
                 .collect();
             let likely = argmax(in_use.iter().copied());
             let total: f64 = in_use.iter().sum();
-            let weight = stakes.priors[c] / stakes.shares[c];
+            let weight = own * (stakes.priors[c] / stakes.shares[c]);
             tally.log_loss -= weight * (in_use[c] / total).max(LEAST_PROBABILITY).ln();
             weights += weight;
             claims.push(Claim {

@@ -5,6 +5,7 @@ use faer::Mat;
 use super::Forecast;
 use super::calibrate::Calibration;
 use super::count::Tally;
+use crate::data::Importance;
 use crate::moments::Provenance;
 use crate::stakes::Stakes;
 
@@ -19,7 +20,15 @@ pub(crate) fn from_draws(
     right: Option<Vec<f64>>,
     provenance: Provenance,
 ) -> Forecast {
-    let tally = Tally::new(scores, class, decisions, calibration, stakes, 1);
+    let tally = Tally::new(
+        scores,
+        class,
+        &Importance::default(),
+        decisions,
+        calibration,
+        stakes,
+        1,
+    );
     let mut confusion = tally.counted();
     for (c, right) in right.into_iter().flatten().enumerate() {
         let wrong = 1.0 - confusion[c][c];

@@ -4,7 +4,7 @@ use faer::Mat;
 
 use super::calibrate::Calibration;
 use super::design::design_effect;
-use crate::data::Groups;
+use crate::data::{Groups, Importance};
 use crate::stakes::Stakes;
 
 /// One verdict on every sample.
@@ -23,6 +23,8 @@ pub(crate) struct Judgements {
     pub(crate) class: Vec<usize>,
     /// Samples that were left out together.
     pub(crate) groups: Groups,
+    /// How much each sample counts.
+    pub(crate) importance: Importance,
     pub(crate) repeats: Vec<Judgement>,
     /// By rules of one half on the other.
     pub(crate) half: Option<Judgement>,
@@ -55,7 +57,7 @@ impl Judgements {
         design_effect(&self.groups, &wrong, &weights.collect::<Vec<_>>())
     }
 
-    /// For two classes, the share of pairs that are in order, ties by half (Mann-Whitney). Pairs are of one fold: a
+    /// For two classes, the share of pairs (of their weight) that are in order, ties by half (Mann-Whitney). Pairs are of one fold: a
     /// rule that never saw a sample leans against its class, and pairs of two rules would be out of order by that
     /// alone. Where no fold has both classes, all pairs count.
     pub(crate) fn auc(&self) -> Option<f64> {
@@ -82,17 +84,22 @@ impl Judgements {
         let mut scores = [Vec::new(), Vec::new()];
         for l in samples {
             let score = judgement.scores[(l, 0)] - judgement.scores[(l, 1)];
-            scores[self.class[l].min(1)].push(score);
+            scores[self.class[l].min(1)].push((score, self.importance.of(l)));
         }
         let [first, mut second] = scores;
-        second.sort_by(f64::total_cmp);
-        let twice = |score: &f64| {
-            let below = second.partition_point(|other| other < score);
-            let up_to = second.partition_point(|other| other <= score);
-            (below + up_to) as f64
+        second.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut weights = vec![0.0];
+        for (_, weight) in &second {
+            weights.push(weights[weights.len() - 1] + weight);
+        }
+        let twice = |(score, weight): &(f64, f64)| {
+            let below = second.partition_point(|(other, _)| other < score);
+            let up_to = second.partition_point(|(other, _)| other <= score);
+            weight * (weights[below] + weights[up_to])
         };
         let ordered = 0.5 * first.iter().map(twice).sum::<f64>();
-        (ordered, first.len() as f64 * second.len() as f64)
+        let all = first.iter().map(|(_, weight)| weight).sum::<f64>();
+        (ordered, all * weights[second.len()])
     }
 
     /// Class scores, averaged over partitions.
@@ -112,12 +119,17 @@ fn share(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// Scores of all partitions, one below the other, and the classes.
-pub(crate) fn stacked(scores: &[&Mat<f64>], class: &[usize]) -> (Mat<f64>, Vec<usize>) {
+/// Scores of all partitions, one below the other, the classes, and how much samples count.
+pub(crate) fn stacked(
+    scores: &[&Mat<f64>],
+    class: &[usize],
+    importance: &Importance,
+) -> (Mat<f64>, Vec<usize>, Importance) {
     let (n, m) = (class.len(), scores.first().map_or(0, |of| of.ncols()));
     let all = Mat::from_fn(n * scores.len(), m, |l, c| scores[l / n][(l % n, c)]);
-    let class = (0..n * scores.len()).map(|l| class[l % n]).collect();
-    (all, class)
+    let sample: Vec<usize> = (0..n * scores.len()).map(|l| l % n).collect();
+    let classes = sample.iter().map(|&l| class[l]).collect();
+    (all, classes, importance.among(&sample))
 }
 
 #[cfg(test)]
@@ -130,6 +142,7 @@ mod tests {
         Judgements {
             class: vec![0, 1, 0, 0, 1, 1],
             groups: Groups::default(),
+            importance: Importance::default(),
             repeats: vec![Judgement {
                 scores: Mat::from_fn(6, 2, |l, c| if c == 0 { scores[l] } else { 0.0 }),
                 decisions: vec![0; 6],
@@ -137,7 +150,12 @@ mod tests {
             }],
             half: None,
             kept: 1.0,
-            calibration: Calibration::of_slope(&Mat::zeros(2, 2), &[0, 1], 1),
+            calibration: Calibration::of_slope(
+                &Mat::zeros(2, 2),
+                &[0, 1],
+                &Importance::default(),
+                1,
+            ),
         }
     }
 

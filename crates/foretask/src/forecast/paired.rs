@@ -6,7 +6,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::design::variance_of_mean;
-use crate::data::Groups;
+use crate::data::{Groups, Importance};
 use crate::numerics::INFLATION;
 use crate::words::words;
 
@@ -48,10 +48,16 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// From the loss of each sample without and with it; `groups` are samples that belong together.
-    pub(crate) fn new(without: &[f64], with: &[f64], groups: &Groups) -> Self {
+    /// From the loss of each sample without and with it, times its weight; `groups` are samples that belong together.
+    pub(crate) fn new(
+        without: &[f64],
+        with: &[f64],
+        groups: &Groups,
+        importance: &Importance,
+    ) -> Self {
         let n = with.len() as f64;
-        let independent = groups.independent().unwrap_or(n);
+        let fewer = groups.independent().or_else(|| importance.independent());
+        let independent = fewer.unwrap_or(n);
         let each: Vec<f64> = without.iter().zip(with).map(|(a, b)| a - b).collect();
         let difference = each.iter().sum::<f64>() / n.max(1.0);
         // A difference that no sample shows is not known exactly.

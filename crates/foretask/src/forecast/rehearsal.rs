@@ -12,6 +12,8 @@ words! {
         ManyLabels = "many-labels",
         /// samples come in groups, and those of sources may be of another kind
         Grouped = "grouped",
+        /// samples have weights, and those of sources may mean something else
+        Weighted = "weighted",
         /// only the default is rehearsed
         ByName = "by-name",
         /// it was switched off

@@ -3,6 +3,7 @@
 use super::count::{effective_samples, scale_errors};
 use super::note::Note;
 use super::{Forecast, Rehearsal, Rehearsed, errors_of};
+use crate::data::Importance;
 use crate::numerics::{INFLATION, interval};
 use crate::stakes::{Stakes, weighted};
 
@@ -45,7 +46,8 @@ impl Forecast {
             });
         } else {
             let own = match self.told {
-                true => effective_samples(stakes, class),
+                // Samples that have weights are not rehearsed.
+                true => effective_samples(stakes, class, &Importance::default()),
                 false => 0.0,
             };
             let (joined, samples) = joined(own_error, own, error);

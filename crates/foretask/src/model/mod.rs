@@ -15,14 +15,13 @@ pub use rule::{CandidateWeight, Rule};
 pub use scores::Term;
 pub(crate) use scores::{Scores, to_raw};
 
-use faer::{Accum, Mat};
+use faer::Mat;
 
 use crate::data::prepare::Preparation;
 use crate::data::{Rows, Task};
 use crate::decision::{Decision, judged_score};
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
-use crate::numerics::dense;
 
 /// A trained decision for one task, with its forecast.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,11 +179,7 @@ impl Model {
                 got: rows.features(),
             });
         }
-        let Scores {
-            weights,
-            intercept,
-            terms,
-        } = &self.scores;
+        let intercept = &self.scores.intercept;
         let mut scores = Mat::from_fn(rows.len(), intercept.len(), |_, j| intercept[j]);
         let index: Vec<usize> = (0..rows.len()).collect();
         let zero = vec![0.0; self.features()];
@@ -194,12 +189,8 @@ impl Model {
             |_| &zero,
             1.0,
             |start, panel| {
-                let mut to = scores.as_mut().subrows_mut(start, panel.ncols());
-                let (x, weights) = (panel.transpose(), weights.as_ref());
-                dense::product(to.as_mut(), Accum::Add, x, weights, 1.0);
-                for term in terms {
-                    term.add_to(to.as_mut(), panel);
-                }
+                let to = scores.as_mut().subrows_mut(start, panel.ncols());
+                self.scores.add_to(to, panel);
             },
         );
         // A value that is not finite makes a score that is not finite: no pass over the data of its own.

@@ -1,6 +1,6 @@
 //! [`Scores`]: functions of the raw features.
 
-use faer::{Accum, Mat, MatRef};
+use faer::{Accum, Mat, MatMut, MatRef};
 
 use crate::numerics::dense;
 use crate::views::Kernel;
@@ -43,6 +43,22 @@ impl Scores {
         both.for_each(|(own, more)| *own += more);
         self.terms.extend(other.terms);
     }
+
+    /// Of rows, one a column (p x n): n x d.
+    pub(crate) fn of(&self, rows: MatRef<'_, f64>) -> Mat<f64> {
+        let mut scores = Mat::from_fn(rows.ncols(), self.intercept.len(), |_, j| self.intercept[j]);
+        self.add_to(scores.as_mut(), rows);
+        scores
+    }
+
+    /// All but the intercept is added to the scores (n x d) of rows, one a column (p x n).
+    pub(crate) fn add_to(&self, mut scores: MatMut<'_, f64>, rows: MatRef<'_, f64>) {
+        let (x, weights) = (rows.transpose(), self.weights.as_ref());
+        dense::product(scores.as_mut(), Accum::Add, x, weights, 1.0);
+        for term in &self.terms {
+            term.add_to(scores.as_mut(), rows);
+        }
+    }
 }
 
 /// A row shorter than this has no direction.
@@ -50,7 +66,7 @@ const NO_LENGTH: f64 = 1e-12;
 
 impl Term {
     /// Adds to the scores (n x d) of rows, one a column (p x n).
-    pub(crate) fn add_to(&self, mut scores: faer::MatMut<'_, f64>, rows: MatRef<'_, f64>) {
+    fn add_to(&self, mut scores: MatMut<'_, f64>, rows: MatRef<'_, f64>) {
         match self {
             Self::Cosine { weights } => {
                 let mut unit = rows.to_owned();

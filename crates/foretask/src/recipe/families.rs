@@ -16,7 +16,8 @@
 //! *Free* is what survives sources whose classes are permuted or different. Each fit is a small least
 //! squares problem on n_t m rows; its own leave-one-out is closed-form: with D_l the block of sample l,
 //! H_l = D_l A⁻¹ D_lᵀ and e_l its residual, the residual without l is (I - H_l)⁻¹ e_l; where samples come in groups,
-//! l stands for a group. The slope is what sets the threshold for unequal class sizes.
+//! l stands for a group. Where samples have weights, labels and columns are multiplied by their roots here, and the
+//! squared errors are the weighted ones. The slope is what sets the threshold for unequal class sizes.
 //!
 //! A slope fitted to few labels may come out negative. For *alone* and *optimal* that cannot be real, and their
 //! scores are zero. For *classical* and *pooled* either the classes of the sources are swapped or the few labels
@@ -25,7 +26,7 @@
 use faer::Mat;
 
 use super::theory_labels::Labelled;
-use crate::data::{Cells, Groups};
+use crate::data::{Cells, Groups, Importance};
 use crate::numerics::dense;
 use crate::solve::{GridPoint, correct_mass};
 use crate::words::words;
@@ -100,9 +101,11 @@ pub(crate) struct Candidate {
     pub(crate) label_scores: Mat<f64>,
     /// Leave-one-out class scores less ȳ, n_t x m.
     pub(crate) scores: Mat<f64>,
-    /// |y_l - score_l|² of each sample.
+    /// |y_l - score_l|² of each sample, times its weight.
     pub(crate) squared_errors: Vec<f64>,
     pub(crate) sign: Sign,
+    /// Y without each fold, where the target is in folds.
+    pub(crate) without: Vec<Mat<f64>>,
 }
 
 /// Whether a candidate has the slope that was fitted.
@@ -141,14 +144,16 @@ const REGULAR: f64 = 1e-9;
 pub(crate) struct Samples<'a> {
     cells: &'a Cells,
     target: usize,
+    /// None of summary rows, which stand for several samples.
     class: &'a [usize],
     groups: &'a Groups,
+    importance: &'a Importance,
     /// In how many groups each class is found: its samples, where everyone is alone.
     found: Vec<usize>,
     aligned: Vec<Option<usize>>,
-    /// y - ȳ, n_t x m.
+    /// √w (y - ȳ), n_t x m.
     pub(crate) labels: Mat<f64>,
-    /// Σ |y - ȳ|².
+    /// Σ w |y - ȳ|².
     pub(crate) total: f64,
 }
 
@@ -158,10 +163,12 @@ impl<'a> Samples<'a> {
         target: usize,
         class: &'a [usize],
         groups: &'a Groups,
+        importance: &'a Importance,
     ) -> Self {
         let range = cells.of_task(target);
         let labels = Mat::from_fn(class.len(), range.len(), |sample, c| {
-            f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c)
+            let apart = f64::from(u8::from(class[sample] == c)) - cells.share(range.start + c);
+            importance.root(sample) * apart
         });
         let total = labels.squared_norm_l2();
         Self {
@@ -169,7 +176,43 @@ impl<'a> Samples<'a> {
             target,
             class,
             groups,
+            importance,
             found: groups.with_class(class, range.len()),
+            aligned: cells.aligned(target),
+            labels,
+            total,
+        }
+    }
+
+    /// Of the summary rows of folds (`solve/fold_grid.rs`), `counts` by fold and class; `groups` are the rows of each
+    /// fold.
+    pub(crate) fn of_folds(
+        cells: &'a Cells,
+        target: usize,
+        counts: &[&[usize]],
+        groups: &'a Groups,
+        importance: &'a Importance,
+    ) -> Self {
+        let range = cells.of_task(target);
+        let m = range.len();
+        let size = m + cells.len();
+        let mut labels = Mat::zeros(counts.len() * size, m);
+        for (fold, counts) in counts.iter().enumerate() {
+            for (class, &count) in counts.iter().enumerate() {
+                for c in 0..m {
+                    let label = f64::from(u8::from(class == c)) - cells.share(range.start + c);
+                    labels[(fold * size + class, c)] = (count as f64).sqrt() * label;
+                }
+            }
+        }
+        let total = labels.squared_norm_l2();
+        Self {
+            cells,
+            target,
+            class: &[],
+            groups,
+            importance,
+            found: cells.tasks()[target].counts.clone(),
             aligned: cells.aligned(target),
             labels,
             total,
@@ -200,11 +243,28 @@ impl<'a> Samples<'a> {
             &mut responses,
             self.class,
             self.groups,
+            self.importance,
             self.cells,
             self.target,
         );
         self.silence_single(&mut responses);
-        let own = self.columns(&responses, |task| task == self.target);
+        for cell in self.own() {
+            let share = self.cells.share(cell);
+            let column = responses.col_as_slice_mut(cell).iter_mut();
+            column.for_each(|x| *x -= share);
+        }
+        self.families(point, &responses, labels, wanted)
+    }
+
+    /// The same from responses less ȳ that need no correction.
+    pub(crate) fn families(
+        &self,
+        point: GridPoint,
+        responses: &Mat<f64>,
+        labels: Option<&Labelled>,
+        wanted: Wanted,
+    ) -> Vec<Candidate> {
+        let own = self.columns(responses, |task| task == self.target);
         let (own_slope, own_scores) = self.slope(&own);
         let on_target =
             |slope: f64| self.aligned_scores(|task| if task == self.target { slope } else { 0.0 });
@@ -213,7 +273,7 @@ impl<'a> Samples<'a> {
             let slope = if self.are_single() { 1.0 } else { own_slope };
             return self.not_negative(Family::Alone, slope, on_target(slope), own_scores);
         }
-        let all = self.columns(&responses, |_| true);
+        let all = self.columns(responses, |_| true);
         let (slope, scores) = self.slope(&all);
         let family = match point.is_pooled() {
             true => Family::Pooled,
@@ -225,14 +285,14 @@ impl<'a> Samples<'a> {
             candidates.extend(self.either_sign(family, slope, label_scores, scores));
         }
         if wanted.has(Family::Scaled) {
-            candidates.extend(self.scaled(&responses, slope));
+            candidates.extend(self.scaled(responses, slope));
         }
         if self.found.iter().all(|&count| count > 1) {
             if let Some(labels) = labels.filter(|_| wanted.has(Family::Optimal)) {
-                candidates.extend(self.optimal(&responses, labels));
+                candidates.extend(self.optimal(responses, labels));
             }
             if wanted.has(Family::Free) {
-                candidates.extend(self.free(&responses, own_slope, &own_scores));
+                candidates.extend(self.free(responses, own_slope, &own_scores));
             }
         }
         candidates
@@ -305,11 +365,11 @@ impl<'a> Samples<'a> {
     /// One slope on the labels of the theory; a sample is judged by labels made without its fold.
     fn optimal(&self, responses: &Mat<f64>, labels: &Labelled) -> Vec<Candidate> {
         let m = self.labels.ncols();
-        let mut d = Mat::zeros(self.class.len(), m);
+        let mut d = Mat::zeros(self.labels.nrows(), m);
         for (held_out, scores) in &labels.without {
             for &l in held_out {
                 for cell in 0..self.cells.len() {
-                    let apart = responses[(l, cell)] - self.cells.share_in(self.target, cell);
+                    let apart = responses[(l, cell)];
                     for c in 0..m {
                         d[(l, c)] += apart * scores[(cell, c)];
                     }
@@ -321,18 +381,23 @@ impl<'a> Samples<'a> {
         self.not_negative(Family::Optimal, slope, label_scores, scores)
     }
 
-    /// Sum of the columns that stand for class c in the chosen tasks, less ȳ in the target (n_t x m).
+    /// Sum of the columns that stand for class c in the chosen tasks, times √w (n_t x m).
     fn columns(&self, responses: &Mat<f64>, chosen: impl Fn(usize) -> bool) -> Mat<f64> {
-        let mut columns = Mat::zeros(self.class.len(), self.labels.ncols());
+        let mut columns = Mat::zeros(self.labels.nrows(), self.labels.ncols());
         for cell in 0..self.cells.len() {
             let task = self.cells.task_of(cell);
             let Some(class) = self.aligned[cell].filter(|_| chosen(task)) else {
                 continue;
             };
-            let share = self.cells.share_in(self.target, cell);
             let from = responses.col_as_slice(cell);
             let to = columns.col_as_slice_mut(class).iter_mut();
-            to.zip(from).for_each(|(to, from)| *to += from - share);
+            to.zip(from).for_each(|(to, from)| *to += from);
+        }
+        if let Some(roots) = self.importance.roots() {
+            for c in 0..columns.ncols() {
+                let column = columns.col_as_slice_mut(c).iter_mut().zip(roots);
+                column.for_each(|(x, root)| *x *= root);
+            }
         }
         columns
     }
@@ -401,7 +466,7 @@ impl<'a> Samples<'a> {
             .enumerate()
             .for_each(|(a, &task)| slope_of[task] = slopes[(a, 0)]);
         let label_scores = self.aligned_scores(|task| slope_of[task]);
-        let mut predictions = Mat::zeros(self.class.len(), m);
+        let mut predictions = Mat::zeros(self.labels.nrows(), m);
         if let Some(groups) = self.groups.members() {
             for members in groups {
                 // One row a sample and class.
@@ -425,7 +490,7 @@ impl<'a> Samples<'a> {
         let (mut d, mut half) = (vec![0.0; m * q], vec![0.0; m * q]);
         let (mut left, mut right) = (vec![0.0; size * size], vec![0.0; size]);
         let mut residual = vec![0.0; m];
-        for l in 0..self.class.len() {
+        for l in 0..self.labels.nrows() {
             for c in 0..m {
                 let row = &mut d[c * q..(c + 1) * q];
                 let used = used.iter().enumerate();
@@ -470,8 +535,10 @@ impl<'a> Samples<'a> {
         let sources: Vec<usize> = (0..self.cells.len())
             .filter(|&cell| self.cells.task_of(cell) != self.target)
             .collect();
-        let (n, s, m) = (self.class.len(), sources.len(), self.labels.ncols());
-        let x = Mat::from_fn(n, s, |l, j| responses[(l, sources[j])]);
+        let (n, s, m) = (self.labels.nrows(), sources.len(), self.labels.ncols());
+        let x = Mat::from_fn(n, s, |l, j| {
+            self.importance.root(l) * responses[(l, sources[j])]
+        });
         let trace = x.squared_norm_l2();
         if s == 0 || trace <= 0.0 {
             return Vec::new();
@@ -534,12 +601,19 @@ impl<'a> Samples<'a> {
         })
     }
 
-    fn candidate(&self, family: Family, label_scores: Mat<f64>, scores: Mat<f64>) -> Candidate {
-        let mut squared_errors = vec![0.0; self.class.len()];
+    /// From scores times √w.
+    fn candidate(&self, family: Family, label_scores: Mat<f64>, mut scores: Mat<f64>) -> Candidate {
+        let mut squared_errors = vec![0.0; self.labels.nrows()];
         for c in 0..scores.ncols() {
             let (labels, scores) = (self.labels.col_as_slice(c), scores.col_as_slice(c));
             for (l, sum) in squared_errors.iter_mut().enumerate() {
                 *sum += (labels[l] - scores[l]).powi(2);
+            }
+        }
+        if let Some(roots) = self.importance.roots() {
+            for c in 0..scores.ncols() {
+                let column = scores.col_as_slice_mut(c).iter_mut().zip(roots);
+                column.for_each(|(x, root)| *x /= root);
             }
         }
         Candidate {
@@ -548,6 +622,7 @@ impl<'a> Samples<'a> {
             scores,
             squared_errors,
             sign: Sign::Fitted,
+            without: Vec::new(),
         }
     }
 }
@@ -673,7 +748,8 @@ mod tests {
         let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
         let groups =
             Groups::new([0, 0, 1, 2, 3, 3, 4, 5, 1, 1, 6, 6, 7, 7, 2, 8, 8, 4, 9, 9].iter());
-        let samples = Samples::new(&cells, 2, &class, &groups);
+        let importance = Importance::default();
+        let samples = Samples::new(&cells, 2, &class, &groups, &importance);
         let responses = drawn(class.len(), cells.len(), 5);
         let close = |a: &Mat<f64>, members: &[usize], c: usize, of: &dyn Fn(usize) -> f64| {
             for &l in members {
@@ -733,6 +809,105 @@ mod tests {
                     own_scores[(l, c)] + (0..6).map(|j| x[(l, j)] * fit[(j, c)]).sum::<f64>()
                 };
                 (0..3).for_each(|c| close(&free.scores, members, c, &|l| of(l, c)));
+            }
+        }
+    }
+
+    /// Every family against the same weighted least squares without the sample.
+    #[test]
+    fn families_leave_out_weighted_samples_exactly() {
+        let class: Vec<usize> = [[0; 8].as_slice(), &[1; 6], &[2; 6]].concat();
+        let weights = drawn(class.len(), 1, 7);
+        let weights: Vec<f64> = (0..class.len()).map(|l| weights[(l, 0)].exp()).collect();
+        let importance = Importance::scaled(&weights);
+        let everyone = [
+            Importance::default(),
+            Importance::default(),
+            importance.clone(),
+        ];
+        let cells = cells().weighed(&everyone);
+        let groups = Groups::default();
+        let samples = Samples::new(&cells, 2, &class, &groups, &importance);
+        // Responses less ȳ.
+        let responses = drawn(class.len(), cells.len(), 5);
+        let share = |c: usize| {
+            let own = (0..class.len()).filter(|&l| class[l] == c);
+            own.map(|l| importance.of(l)).sum::<f64>() / class.len() as f64
+        };
+        let label = |l: usize, c: usize| f64::from(u8::from(class[l] == c)) - share(c);
+        let of_task = |task: usize, l: usize, c: usize| responses[(l, 3 * task + c)];
+        let all = |l: usize, c: usize| (0..3).map(|task| of_task(task, l, c)).sum::<f64>();
+        let columns = samples.columns(&responses, |_| true);
+        let (slope, scores) = samples.slope(&columns);
+        let scaled = samples.scaled(&responses, slope).unwrap();
+        let (own_slope, own_scores) = samples.slope(&samples.columns(&responses, |t| t == 2));
+        let free = samples.free(&responses, own_slope, &own_scores);
+        let classical = samples.candidate(Family::Classical, Mat::new(), scores);
+        let own = samples
+            .candidate(Family::Alone, Mat::new(), own_scores)
+            .scores;
+        let sum = |gone: Option<usize>, of: &dyn Fn(usize, usize) -> f64| -> f64 {
+            let kept = (0..class.len()).filter(|&l| Some(l) != gone);
+            kept.map(|l| importance.of(l) * (0..3).map(|c| of(l, c)).sum::<f64>())
+                .sum()
+        };
+        let total = sum(None, &|l, c| all(l, c).powi(2));
+        let plain = |a: usize, b: usize| sum(None, &|l, c| of_task(a, l, c) * of_task(b, l, c));
+        let level = (0..3).map(|a| plain(a, a)).sum::<f64>() / 3.0;
+        let source = |j: usize, l: usize| responses[(l, j)];
+        let size: f64 = (0..6)
+            .map(|j| {
+                sum(None, &|l, c| {
+                    if c == 0 { source(j, l).powi(2) } else { 0.0 }
+                })
+            })
+            .sum();
+        for l in 0..class.len() {
+            let close = |scores: &Mat<f64>, of: &dyn Fn(usize) -> f64| {
+                for c in 0..3 {
+                    let apart = (scores[(l, c)] - of(c)).abs();
+                    assert!(apart < EXACT, "{} {}", scores[(l, c)], of(c));
+                }
+            };
+            let gone = Some(l);
+            let alone = sum(gone, &|l, c| all(l, c) * label(l, c))
+                / (sum(gone, &|l, c| all(l, c).powi(2)) + REGULAR * total);
+            close(&classical.scores, &|c| alone * all(l, c));
+            let error: f64 = (0..3)
+                .map(|c| (label(l, c) - alone * all(l, c)).powi(2))
+                .sum();
+            let weighted = importance.of(l) * error;
+            assert!((classical.squared_errors[l] - weighted).abs() < EXACT);
+
+            // The ridges are those of all samples.
+            let normal = Mat::from_fn(3, 3, |a, b| {
+                let ridge = SCALED_RIDGE * plain(a, a) + REGULAR * level;
+                sum(gone, &|l, c| of_task(a, l, c) * of_task(b, l, c))
+                    + if a == b { ridge } else { 0.0 }
+            });
+            let right = Mat::from_fn(3, 1, |a, _| {
+                sum(gone, &|l, c| of_task(a, l, c) * label(l, c))
+                    + SCALED_RIDGE * plain(a, a) * slope
+            });
+            let slopes = dense::solve_general(normal.as_ref(), right.as_ref());
+            close(&scaled.scores, &|c| {
+                (0..3).map(|a| slopes[(a, 0)] * of_task(a, l, c)).sum()
+            });
+
+            for (relative, free) in FREE_RIDGES.iter().zip(&free) {
+                let one =
+                    |of: &dyn Fn(usize) -> f64| sum(gone, &|l, c| if c == 0 { of(l) } else { 0.0 });
+                let normal = Mat::from_fn(6, 6, |i, j| {
+                    let ridge = if i == j { relative * size / 6.0 } else { 0.0 };
+                    one(&|l| source(i, l) * source(j, l)) + ridge
+                });
+                let right = Mat::from_fn(6, 3, |j, c| {
+                    one(&|l| source(j, l) * (label(l, c) - own[(l, c)]))
+                });
+                let fit = dense::solve_general(normal.as_ref(), right.as_ref());
+                close(&free.scores, &|c| {
+                    own[(l, c)] + (0..6).map(|j| source(j, l) * fit[(j, c)]).sum::<f64>()
+                });
             }
         }
     }

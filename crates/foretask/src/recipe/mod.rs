@@ -4,6 +4,7 @@
 pub(crate) mod families;
 pub(crate) mod folds;
 pub(crate) mod grid;
+pub(crate) mod in_folds;
 pub(crate) mod nested;
 pub(crate) mod theory_labels;
 pub(crate) mod tournament;

@@ -180,12 +180,18 @@ impl Tournament {
         let Some((_, levels)) = levels.iter().find(|(known, _)| *known == counts) else {
             return Ok(None);
         };
-        let cells = self.cells.with_counts(self.target, counts);
+        let importance = self.importance.among(&others);
+        let cells = self.cells.with_samples(self.target, &class, &importance);
         let groups = self.groups.among(&others);
-        let mut tournament =
-            Self::of_samples(cells.clone(), self.target, class.clone(), groups.clone());
+        let mut tournament = Self::of_samples(
+            cells.clone(),
+            self.target,
+            class.clone(),
+            groups.clone(),
+            importance.clone(),
+        );
         tournament.tried.clone_from(&self.tried);
-        let samples = Samples::new(&cells, self.target, &class, &groups);
+        let samples = Samples::new(&cells, self.target, &class, &groups, &importance);
         let labels: Vec<(View, TheoryLabels)> = self
             .labels
             .iter()
@@ -243,7 +249,15 @@ impl Tournament {
         let hat = self.fitted[fitted].hat.as_ref()?;
         let mut left = hat.without(held_out, others, &groups);
         let class: Vec<usize> = others.iter().map(|&l| self.class[l]).collect();
-        stratify(&mut left.others, &class, &groups, cells, self.target);
+        let importance = self.importance.among(others);
+        stratify(
+            &mut left.others,
+            &class,
+            &groups,
+            &importance,
+            cells,
+            self.target,
+        );
         Some(left)
     }
 }

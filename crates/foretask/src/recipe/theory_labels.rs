@@ -79,7 +79,8 @@ struct MeanProducts {
 }
 
 impl TheoryLabels {
-    /// None without a source, with a class of one sample, or with too many cells.
+    /// None without a source, with a class of one sample, with too many cells, or where samples have weights, of which
+    /// the theory knows nothing.
     pub(crate) fn new(
         reduced: &Reduced<'_>,
         target: usize,
@@ -89,7 +90,7 @@ impl TheoryLabels {
     ) -> Option<Self> {
         let cells = &reduced.cells;
         let few = has_few(cells, target, class, groups);
-        if cells.tasks().len() < 2 || few || cells.len() > MOST_CELLS {
+        if cells.tasks().len() < 2 || few || cells.len() > MOST_CELLS || cells.are_weighed() {
             return None;
         }
         if keys.len() != class.len() {

@@ -15,6 +15,8 @@
 //!
 //! Where samples come in groups, these are left out together, and n_t and ν are at most the number of groups.
 //!
+//! Where samples have weights, PRESS is that of the weighted errors, and n_t is (Σ w)²/Σ w².
+//!
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
 
@@ -23,10 +25,11 @@ use rayon::prelude::*;
 
 use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
+use super::in_folds::InFolds;
 use super::theory_labels::TheoryLabels;
-use crate::data::{Cells, Coupling, Groups, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, Importance, classes_in_order};
 use crate::error::Result;
-use crate::solve::{Fitted, Grid, GridPoint, Reduced};
+use crate::solve::{self, Fitted, Grid, GridPoint, Reduced};
 use crate::stop::Stop;
 use crate::views::View;
 
@@ -87,6 +90,8 @@ pub(crate) struct Tournament {
     pub(crate) class: Vec<usize>,
     /// Samples that are left out together.
     pub(crate) groups: Groups,
+    /// How much each sample counts.
+    pub(crate) importance: Importance,
     /// What tells the samples apart.
     pub(crate) keys: Vec<f64>,
     pub(super) classes: usize,
@@ -94,17 +99,42 @@ pub(crate) struct Tournament {
     pub(super) tried: Vec<(View, [usize; Family::ALL.len()])>,
     /// Whether every class has one sample.
     single: bool,
-    /// Σ |y - ȳ|² per sample.
+    /// Σ |y - ȳ|² per sample; not needed in folds.
     label_squares: Vec<f64>,
+    /// Where rows are many, folds stand for samples.
+    pub(crate) folds: Option<InFolds>,
 }
 
 impl Tournament {
     /// Without candidates; `keys` tell the target's samples apart.
-    pub(crate) fn new(cells: &Cells, target: usize, groups: Groups, keys: Vec<f64>) -> Self {
+    pub(crate) fn new(
+        cells: &Cells,
+        target: usize,
+        groups: Groups,
+        importance: Importance,
+        keys: Vec<f64>,
+    ) -> Self {
         let class = classes_in_order(&cells.tasks()[target]);
         Self {
             keys,
-            ..Self::of_samples(cells.clone(), target, class, groups)
+            ..Self::of_samples(cells.clone(), target, class, groups, importance)
+        }
+    }
+
+    /// The same of a target that is in folds, of so many samples of each class.
+    pub(crate) fn in_folds(cells: &Cells, target: usize, counts: Vec<Vec<usize>>) -> Self {
+        let folds = InFolds::new(cells, target, counts);
+        Self {
+            folds: Some(folds),
+            classes: cells.of_task(target).len(),
+            class: classes_in_order(&cells.tasks()[target]),
+            ..Self::of_samples(
+                cells.clone(),
+                target,
+                Vec::new(),
+                Groups::default(),
+                Importance::default(),
+            )
         }
     }
 
@@ -128,6 +158,24 @@ impl Tournament {
         })
     }
 
+    /// The same for a target in folds.
+    pub(crate) fn enter_fold_grid(
+        &mut self,
+        view: View,
+        reduced: &Reduced<'_>,
+        folds: &solve::FoldedTarget<'_>,
+        grid: &Grid,
+        stop: &Stop,
+        done: &dyn Fn(f64),
+    ) -> Result<()> {
+        self.tried.push((view, [0; Family::ALL.len()]));
+        reduced.fold_grid(grid, self.target, folds, stop, &mut |fitted, share| {
+            self.enter(view, fitted, stop)?;
+            done(share);
+            Ok(())
+        })
+    }
+
     /// Fits all families at one given coupling, in a view that was looked through.
     pub(crate) fn enter_one(
         &mut self,
@@ -146,8 +194,9 @@ impl Tournament {
         target: usize,
         class: Vec<usize>,
         groups: Groups,
+        importance: Importance,
     ) -> Self {
-        let samples = Samples::new(&cells, target, &class, &groups);
+        let samples = Samples::new(&cells, target, &class, &groups, &importance);
         let label_squares = (0..class.len())
             .map(|l| samples.labels.row(l).squared_norm_l2())
             .collect();
@@ -162,8 +211,10 @@ impl Tournament {
             tried: Vec::new(),
             single,
             label_squares,
+            folds: None,
             class,
             groups,
+            importance,
             keys: Vec::new(),
             cells,
             target,
@@ -196,20 +247,38 @@ impl Tournament {
         own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
     }
 
+    fn samples(&self) -> Samples<'_> {
+        let Self {
+            cells,
+            class,
+            groups,
+            importance,
+            ..
+        } = self;
+        Samples::new(cells, self.target, class, groups, importance)
+    }
+
     fn enter(&mut self, view: View, fitted: Vec<Fitted>, stop: &Stop) -> Result<()> {
-        let samples = Samples::new(&self.cells, self.target, &self.class, &self.groups);
-        let new: Vec<Vec<Candidate>> = fitted
-            .par_iter()
-            .map(|fitted| {
-                stop.check()?;
-                let point = fitted.point;
-                let labels = self.labels_in(view, point).zip(self.coupling_at(point));
-                let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
-                Ok(samples.candidates(point, &fitted.responses, labels.as_ref(), Wanted::ALL))
-            })
-            .collect::<Result<_>>()?;
-        let total = samples.total;
-        for (fitted, candidates) in fitted.into_iter().zip(new) {
+        let new: Vec<(Vec<Candidate>, f64)> = match &self.folds {
+            Some(folds) => {
+                let of = |fitted: &Fitted| folds.candidates(&self.cells, self.target, fitted);
+                fitted.par_iter().map(of).collect()
+            }
+            None => {
+                let samples = self.samples();
+                let of = |fitted: &Fitted| {
+                    stop.check()?;
+                    let point = fitted.point;
+                    let labels = self.labels_in(view, point).zip(self.coupling_at(point));
+                    let labels = labels.map(|(labels, coupling)| labels.at(&coupling));
+                    let labels = labels.as_ref();
+                    let own = samples.candidates(point, &fitted.responses, labels, Wanted::ALL);
+                    Ok((own, samples.total))
+                };
+                fitted.par_iter().map(of).collect::<Result<_>>()?
+            }
+        };
+        for (fitted, (candidates, total)) in fitted.into_iter().zip(new) {
             let index = self.fitted.len();
             for candidate in candidates {
                 if candidate.sign != Sign::Mirrored {
@@ -257,6 +326,7 @@ impl Tournament {
                 fitted.responses = Mat::new();
                 fitted.weights.values = Mat::new();
                 fitted.hat = None;
+                fitted.without = Vec::new();
             }
         }
     }
@@ -266,17 +336,25 @@ impl Tournament {
         0.5 * exponent(self.worth(self.class.len()), self.classes)
     }
 
-    /// As many independent samples as some of them are worth: where they come in groups, no more than groups.
+    /// As many independent samples as some of them are worth: where they come in groups, no more than groups, and
+    /// where they have weights, (Σ w)²/Σ w².
     fn worth(&self, samples: usize) -> f64 {
         let share = samples as f64 / self.class.len() as f64;
-        let groups = self.groups.independent().map(|groups| groups * share);
-        groups.unwrap_or(samples as f64)
+        let fewer = self.independent().map(|fewer| fewer * share);
+        fewer.unwrap_or(samples as f64)
     }
 
-    /// ν, which groups are the most of.
+    /// ν, which groups are the most of, and samples of equal weight.
     pub(super) fn at_most(&self, effective: f64) -> f64 {
-        let groups = self.groups.independent();
-        groups.map_or(effective, |groups| effective.min(groups))
+        let most = self.independent();
+        most.map_or(effective, |most| effective.min(most))
+    }
+
+    /// As many as all samples are worth, where that is not their number.
+    fn independent(&self) -> Option<f64> {
+        self.groups
+            .independent()
+            .or_else(|| self.importance.independent())
     }
 
     /// Whether each entry may matter, in some fold, among those of its family in its view.
@@ -333,6 +411,19 @@ impl Tournament {
     /// The same where only some entries qualify; the others weigh nothing.
     pub(crate) fn weights_among(&self, qualifies: &dyn Fn(&Entry) -> bool) -> Vec<f64> {
         self.weigh(self.class.len(), &|entry| entry.press, qualifies)
+    }
+
+    /// Weights from what candidates miss in all folds but one.
+    pub(crate) fn weights_without(
+        &self,
+        fold: usize,
+        qualifies: &dyn Fn(&Entry) -> bool,
+    ) -> Vec<f64> {
+        let Some(folds) = &self.folds else {
+            return self.weights_among(qualifies);
+        };
+        let press = |entry: &Entry| folds.press_without(fold, &entry.candidate);
+        self.weigh(folds.samples_without(fold), &press, qualifies)
     }
 
     /// Weights by PRESS over so many of the samples.

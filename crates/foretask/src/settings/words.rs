@@ -89,15 +89,17 @@ words! {
         LedoitWolf = "ledoit-wolf",
         /// As general, with the plain sample covariances of the paper
         Sample = "sample",
-        /// Leave-one-out alone
+        /// Leave-one-out alone, however many rows the target has
         LeaveOneOut = "leave-one-out",
+        /// Leave-fold-out, which the default takes where the target has many rows
+        LeaveFoldOut = "leave-fold-out",
     }
 }
 
 impl Evidence {
     /// Whether forecasts come from the theory alone.
     pub(crate) fn is_theory(self) -> bool {
-        !matches!(self, Self::Auto | Self::LeaveOneOut)
+        !matches!(self, Self::Auto | Self::LeaveOneOut | Self::LeaveFoldOut)
     }
 
     /// How covariances are estimated, for the general theory.

@@ -2,11 +2,11 @@
 
 use faer::{Accum, Mat, MatRef};
 
-use super::block::Block;
+use super::block::{Block, CentredRows};
 use super::factor::Factor;
 use super::leave_fold_out::dot;
 use super::leave_one_out::Residuals;
-use crate::data::{Cells, Coupling, Groups, RowBlock};
+use crate::data::{Cells, Coupling, Groups, Importance, RowBlock};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -20,11 +20,14 @@ pub(super) struct Arrow<'a> {
     shared: Mat<f64>,
 }
 
-/// The rows of a task whose samples are left out, and what centres and scales them.
+/// The rows of a task whose samples are left out, what centres and scales them, and their weights.
 pub(super) struct Own<'r> {
     pub(super) rows: &'r RowBlock<'r>,
-    pub(super) mean: &'r [f64],
+    pub(super) mean: Vec<f64>,
     pub(super) scale: f64,
+    pub(super) importance: &'r Importance,
+    /// The sum of the weights.
+    pub(super) total: f64,
 }
 
 /// What of I - H is asked for.
@@ -92,13 +95,13 @@ impl<'a> Arrow<'a> {
         weights
     }
 
-    /// α of a task's samples, given the centred labels J - ȳ (n_i x C) and its weights, the G_ll, the `whole` of
+    /// α of a task's samples, given the centred labels √w (J - ȳ) (n_i x C) and its weights, the G_ll, the `whole` of
     /// I - H if asked for, and its blocks where samples come in groups.
     pub(super) fn residuals(
         &self,
         coupling: &Coupling,
         task: usize,
-        own: &Own<'_>,
+        own: Own<'_>,
         mut labels: Mat<f64>,
         weights: &Mat<f64>,
         asked: Asked<'_>,
@@ -106,18 +109,26 @@ impl<'a> Arrow<'a> {
         let Asked { whole, groups } = asked;
         let normaliser = (self.factors.len() * weights.nrows()) as f64;
         let (lambda, gamma) = (coupling.lambda(), coupling.gamma()[task]);
-        let n = labels.nrows() as f64;
+        let Own {
+            importance, total, ..
+        } = own;
+        let intercept = |i: usize, j: usize| importance.root(i) * importance.root(j) / total;
         let mut g = Vec::with_capacity(labels.nrows());
-        let scale = 1.0 / (own.scale * normaliser.sqrt());
+        let centred = CentredRows {
+            rows: own.rows.clone(),
+            mean: own.mean,
+            scale: 1.0 / (own.scale * normaliser.sqrt()),
+            importance: importance.clone(),
+        };
         let gathered = whole || groups.members().is_some();
         let rows = if gathered { labels.nrows() } else { 0 };
         let (mut all, mut half) = (
             Mat::<f64>::zeros(weights.nrows(), rows),
             Mat::<f64>::zeros(weights.nrows(), rows),
         );
-        let mut q =
-            whole.then(|| Mat::from_fn(rows, rows, |i, j| f64::from(u8::from(i == j)) - 1.0 / n));
-        own.rows.for_panels(own.mean, scale, |start, z| {
+        let unfitted = |i: usize, j: usize| f64::from(u8::from(i == j)) - intercept(i, j);
+        let mut q = whole.then(|| Mat::from_fn(rows, rows, unfitted));
+        centred.for_panels(|start, z| {
             dense::product(
                 labels.as_mut().subrows_mut(start, z.ncols()),
                 Accum::Add,
@@ -144,7 +155,7 @@ impl<'a> Arrow<'a> {
                     } else {
                         0.0
                     };
-                g.push(1.0 - quadratic - 1.0 / n);
+                g.push(1.0 - quadratic - importance.of(start + l) / total);
             }
         });
         if let Some(q) = &mut q {
@@ -163,7 +174,7 @@ impl<'a> Arrow<'a> {
             let of =
                 |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
             let (z, mut fz) = (of(&all), of(&half));
-            let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
+            let mut block = Mat::from_fn(size, size, |i, j| unfitted(members[i], members[j]));
             dense::product(
                 block.as_mut(),
                 Accum::Add,

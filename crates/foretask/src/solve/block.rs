@@ -1,11 +1,13 @@
 //! What training needs of one task: B_i = Z_iᵀ Z_i/N as scatter or as rows, and Z_iᵀ y for the unit labels of
-//! its cells. N is the normaliser: kp for one coupling, p along the grid.
+//! its cells. N is the normaliser: kp for one coupling, p along the grid. Where samples have weights, the rows of Z_i
+//! and y are multiplied by their roots (`docs/3-the-solver.md#weights`).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Accum, Mat, MatMut, MatRef};
 
-use crate::data::{Cells, PANEL, RowBlock, Second, Statistics};
+use crate::data::{Cells, Importance, PANEL, RowBlock, Second, Statistics, weighed};
 use crate::numerics::dense;
 
 /// B_i of one task, ready to be factorised for any γ; clones share the numbers.
@@ -26,6 +28,8 @@ pub(crate) struct CentredRows<'a> {
     pub(crate) mean: Vec<f64>,
     /// 1/(s_i √N).
     pub(crate) scale: f64,
+    /// Whose roots the rows are multiplied by.
+    pub(crate) importance: Importance,
 }
 
 impl CentredRows<'_> {
@@ -33,29 +37,55 @@ impl CentredRows<'_> {
     pub(crate) fn pack_all(&self) -> Mat<f64> {
         let (p, n) = (self.mean.len(), self.rows.len());
         let mut panel = Mat::zeros(p, n);
-        self.rows
-            .pack(0..n, 0..p, &self.mean, self.scale, panel.as_mut());
+        self.pack(0..n, 0..p, panel.as_mut());
         panel
+    }
+
+    /// Some samples and features of it.
+    pub(crate) fn pack(
+        &self,
+        samples: Range<usize>,
+        features: Range<usize>,
+        mut panel: MatMut<'_, f64>,
+    ) {
+        let start = samples.start;
+        let to = panel.as_mut();
+        self.rows
+            .pack(samples, features, &self.mean, self.scale, to);
+        if let Some(roots) = self.importance.roots() {
+            for (column, root) in panel.col_iter_mut().zip(&roots[start..]) {
+                column.iter_mut().for_each(|x| *x *= root);
+            }
+        }
+    }
+
+    /// Calls `each` with panels of samples, in order, and the first sample of each.
+    pub(crate) fn for_panels(&self, mut each: impl FnMut(usize, MatRef<'_, f64>)) {
+        let rows = &self.rows;
+        match self.importance.roots() {
+            None => rows.for_panels(&self.mean, self.scale, each),
+            Some(roots) => rows.for_panels(&self.mean, self.scale, |start, panel| {
+                each(start, weighed(panel, start, roots).as_ref());
+            }),
+        }
     }
 
     /// Z x/√N, n_i x q, in panels of samples.
     pub(super) fn times(&self, x: MatRef<'_, f64>) -> Mat<f64> {
         let mut result = Mat::zeros(self.rows.len(), x.ncols());
-        self.rows
-            .for_panels(&self.mean, self.scale, |start, panel| {
-                let to = result.as_mut().subrows_mut(start, panel.ncols());
-                dense::product(to, Accum::Replace, panel.transpose(), x, 1.0);
-            });
+        self.for_panels(|start, panel| {
+            let to = result.as_mut().subrows_mut(start, panel.ncols());
+            dense::product(to, Accum::Replace, panel.transpose(), x, 1.0);
+        });
         result
     }
 
     /// weights += strength * Zᵀ a/√N, in panels of samples.
     pub(crate) fn add_weighted(&self, a: MatRef<'_, f64>, strength: f64, weights: &mut Mat<f64>) {
-        self.rows
-            .for_panels(&self.mean, self.scale, |start, panel| {
-                let a = a.subrows(start, panel.ncols());
-                dense::product(weights.as_mut(), Accum::Add, panel, a, strength);
-            });
+        self.for_panels(|start, panel| {
+            let a = a.subrows(start, panel.ncols());
+            dense::product(weights.as_mut(), Accum::Add, panel, a, strength);
+        });
     }
 }
 
@@ -82,15 +112,15 @@ pub(crate) fn blocks<'a>(
     scales: &[f64],
     normaliser: f64,
 ) -> Vec<Block<'a>> {
-    let means: Vec<Vec<f64>> = (0..scales.len())
-        .map(|task| statistics.task_mean(task))
+    let means: Vec<(Vec<f64>, Importance)> = (0..scales.len())
+        .map(|task| (statistics.task_mean(task), statistics.importance_of(task)))
         .collect();
     statistics
         .into_second()
         .into_iter()
         .zip(scales)
         .zip(means)
-        .map(|((second, scale), mean)| match second {
+        .map(|((second, scale), (mean, importance))| match second {
             Second::Scatter { scatter, .. } => Block::Scatter {
                 scatter,
                 scale: 1.0 / (scale * scale * normaliser),
@@ -99,6 +129,7 @@ pub(crate) fn blocks<'a>(
                 rows,
                 mean,
                 scale: 1.0 / (scale * normaliser.sqrt()),
+                importance,
             }),
         })
         .collect()
@@ -117,8 +148,7 @@ pub(crate) fn right_hand_side(
     let range = cells.of_task(task);
     Mat::from_fn(means.nrows(), range.len(), |feature, class| {
         let cell = range.start + class;
-        cells.count(cell) as f64 * (means[(feature, cell)] - mean[feature])
-            / (scales[task] * normaliser)
+        cells.mass(cell) * (means[(feature, cell)] - mean[feature]) / (scales[task] * normaliser)
     })
 }
 
@@ -146,13 +176,8 @@ pub(crate) fn gram(rows: &[CentredRows<'_>]) -> Mat<f64> {
         let mut start = 0;
         for block in rows {
             let own = block.rows.len();
-            block.rows.pack(
-                0..own,
-                first..first + count,
-                &block.mean,
-                block.scale,
-                part.as_mut().subcols_mut(start, own),
-            );
+            let to = part.as_mut().subcols_mut(start, own);
+            block.pack(0..own, first..first + count, to);
             start += own;
         }
         dense::add_outer(gram.as_mut(), part.transpose(), 1.0);

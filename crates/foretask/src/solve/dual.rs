@@ -72,13 +72,17 @@ impl<'a> Dual<'a> {
         let cell: Vec<usize> = (0..cells.len())
             .flat_map(|cell| std::iter::repeat_n(cell, cells.count(cell)))
             .collect();
+        let roots: Vec<f64> = rows
+            .iter()
+            .flat_map(|block| (0..block.rows.len()).map(|l| block.importance.root(l)))
+            .collect();
         let mut alpha = Mat::from_fn(n, cells.len(), |sample, c| {
             let share = if cells.task_of(c) == task[sample] {
                 cells.share(c)
             } else {
                 0.0
             };
-            f64::from(u8::from(cell[sample] == c)) - share
+            roots[sample] * (f64::from(u8::from(cell[sample] == c)) - share)
         });
         dense::solve_cholesky(kernel.as_ref(), alpha.as_mut());
         Ok(Self {
@@ -113,21 +117,31 @@ impl<'a> Dual<'a> {
     }
 
     /// α of a task's samples, and the G_ll: (K⁻¹)_ll is the squared norm of column l of L⁻¹.
-    /// The `whole` of I - H if asked for, and its blocks where samples come in groups.
-    pub(super) fn residuals(&self, task: usize, whole: bool, groups: &Groups) -> Residuals {
+    /// The `whole` of I - H if asked for, and its blocks where samples come in groups. `total` are their weights.
+    pub(super) fn residuals(
+        &self,
+        task: usize,
+        total: f64,
+        whole: bool,
+        groups: &Groups,
+    ) -> Residuals {
         let start: usize = self.rows[..task].iter().map(|block| block.rows.len()).sum();
         let n = self.rows[task].rows.len();
         let inverse = dense::invert_lower(self.kernel.as_ref());
         let own = inverse.subcols(start, n);
+        let importance = &self.rows[task].importance;
+        let intercept = |i: usize, j: usize| importance.root(i) * importance.root(j) / total;
         let q = whole.then(|| {
             let mut q = dense::times(own.transpose(), own);
-            q.col_iter_mut()
-                .for_each(|column| column.iter_mut().for_each(|x| *x -= 1.0 / n as f64));
+            for (j, column) in q.col_iter_mut().enumerate() {
+                let entries = column.iter_mut().enumerate();
+                entries.for_each(|(i, x)| *x -= intercept(i, j));
+            }
             q
         });
         let block = |members: &Vec<usize>| {
             Mat::from_fn(members.len(), members.len(), |i, j| {
-                dot(own.col(members[i]), own.col(members[j])) - 1.0 / n as f64
+                dot(own.col(members[i]), own.col(members[j])) - intercept(members[i], members[j])
             })
         };
         Residuals {
@@ -137,8 +151,8 @@ impl<'a> Dual<'a> {
                 .iter()
                 .map(block)
                 .collect(),
-            g: (start..start + n)
-                .map(|sample| inverse.col(sample).squared_norm_l2() - 1.0 / n as f64)
+            g: (0..n)
+                .map(|l| own.col(l).squared_norm_l2() - importance.of(l) / total)
                 .collect(),
             alpha: self.alpha.subrows(start, n).to_owned(),
             q,

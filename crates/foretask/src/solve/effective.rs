@@ -9,7 +9,8 @@
 //! ν = (tr M)²/tr M²
 //! ```
 //!
-//! independent squares would. Near interpolation ν is small: all errors depend on a few residual directions,
+//! independent squares would. Where samples have weights w, all is of rows and labels times √w: 11ᵀ/n is √w √wᵀ/Σw,
+//! and M = D Q diag(w) Q D. Near interpolation ν is small: all errors depend on a few residual directions,
 //! and shrink together by luck.
 //!
 //! Up to [`HAT_ROWS`] rows Q is formed, which leaving out folds needs, too. Beyond [`EXPLICIT_ROWS`] both traces come
@@ -22,6 +23,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::block_tridiagonal::Shifted;
 use super::leave_fold_out::HAT_ROWS;
+use crate::data::Importance;
 use crate::numerics::dense;
 
 /// Up to here the traces are computed.
@@ -43,6 +45,9 @@ pub(super) struct Residuals {
     alone: Option<Mat<f64>>,
     /// Signs (n x probes), where they are many.
     signs: Option<Mat<f64>>,
+    importance: Importance,
+    /// The sum of the weights.
+    total: f64,
 }
 
 /// What makes residuals of labels at one coupling.
@@ -53,10 +58,16 @@ pub(super) enum Operator<'r> {
 }
 
 impl Residuals {
-    pub(super) fn new(z: Mat<f64>, fz: Mat<f64>, g: f64) -> Self {
+    pub(super) fn new(
+        z: Mat<f64>,
+        fz: Mat<f64>,
+        g: f64,
+        importance: Importance,
+        total: f64,
+    ) -> Self {
         let n = z.ncols();
         let alone = (n <= HAT_ROWS).then(|| {
-            let mut q = Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - 1.0 / n as f64);
+            let mut q = Mat::from_fn(n, n, |i, j| unfitted(&importance, total, i, j));
             dense::product(q.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -g);
             q
         });
@@ -67,6 +78,8 @@ impl Residuals {
             g,
             alone,
             signs,
+            importance,
+            total,
         }
     }
 
@@ -99,9 +112,17 @@ impl Residuals {
         let d: Vec<f64> = left.iter().map(|g| 1.0 / g.max(LEAST_LEFT)).collect();
         let n = d.len();
         let scaled = |v: &Mat<f64>| Mat::from_fn(n, v.ncols(), |i, j| d[i] * v[(i, j)]);
+        let roots = self.importance.roots();
+        let weigh = |v: Mat<f64>| match roots {
+            None => v,
+            Some(roots) => Mat::from_fn(n, v.ncols(), |i, j| roots[i] * v[(i, j)]),
+        };
         let (trace, square) = match (&self.signs, operator) {
             (None, Operator::Explicit(q)) => {
-                let q = scaled(q);
+                let q = match roots {
+                    None => scaled(q),
+                    Some(roots) => Mat::from_fn(n, n, |i, j| d[i] * q[(i, j)] * roots[j]),
+                };
                 let m = dense::times(q.as_ref(), q.transpose());
                 ((0..n).map(|i| m[(i, i)]).sum(), m.squared_norm_l2())
             }
@@ -114,10 +135,11 @@ impl Residuals {
                         &made
                     }
                 };
-                let once = operator.times(&scaled(signs));
+                let once = weigh(operator.times(&scaled(signs)));
+                let (square, once) = (once.squared_norm_l2(), weigh(once));
                 let twice = scaled(&operator.times(&once));
                 (
-                    once.squared_norm_l2() / PROBES as f64,
+                    square / PROBES as f64,
                     twice.squared_norm_l2() / PROBES as f64,
                 )
             }
@@ -130,6 +152,11 @@ impl Residuals {
     }
 }
 
+/// An entry of I - √w √wᵀ/Σw.
+fn unfitted(importance: &Importance, total: f64, i: usize, j: usize) -> f64 {
+    f64::from(u8::from(i == j)) - importance.root(i) * importance.root(j) / total
+}
+
 impl Operator<'_> {
     /// The block of Q of some samples.
     pub(super) fn block(&self, members: &[usize]) -> Mat<f64> {
@@ -140,10 +167,14 @@ impl Operator<'_> {
             }
             Self::Implicit(residuals, shared) => (residuals, shared),
         };
-        let n = residuals.z.ncols() as f64;
+        let Residuals {
+            importance, total, ..
+        } = residuals;
         let of = |from: &Mat<f64>| Mat::from_fn(from.nrows(), size, |i, j| from[(i, members[j])]);
         let (z, fz) = (of(&residuals.z), of(&residuals.fz));
-        let mut block = Mat::from_fn(size, size, |i, j| f64::from(u8::from(i == j)) - 1.0 / n);
+        let mut block = Mat::from_fn(size, size, |i, j| {
+            unfitted(importance, *total, members[i], members[j])
+        });
         dense::product(
             block.as_mut(),
             Accum::Add,
@@ -172,9 +203,17 @@ impl Operator<'_> {
             Self::Explicit(q) => return dense::times(q.as_ref(), v.as_ref()),
             Self::Implicit(residuals, shared) => (residuals, shared),
         };
-        let n = v.nrows() as f64;
-        let means: Vec<f64> = v.col_iter().map(|v| v.iter().sum::<f64>() / n).collect();
-        let mut result = Mat::from_fn(v.nrows(), v.ncols(), |i, j| v[(i, j)] - means[j]);
+        let Residuals {
+            importance, total, ..
+        } = residuals;
+        let mean = |v: faer::ColRef<'_, f64>| {
+            let terms = v.iter().enumerate().map(|(i, x)| importance.root(i) * x);
+            terms.sum::<f64>() / total
+        };
+        let means: Vec<f64> = v.col_iter().map(mean).collect();
+        let mut result = Mat::from_fn(v.nrows(), v.ncols(), |i, j| {
+            v[(i, j)] - importance.root(i) * means[j]
+        });
         let mut subtract = |left: MatRef<'_, f64>, right: &Mat<f64>, factor: f64| {
             dense::product(
                 result.as_mut(),
@@ -241,7 +280,8 @@ mod tests {
                 1.0 - g * form - 1.0 / rows as f64
             })
             .collect();
-        (Residuals::new(z, fz, g), left)
+        let residuals = Residuals::new(z, fz, g, Importance::default(), rows as f64);
+        (residuals, left)
     }
 
     fn effective(residuals: &Residuals, left: &[f64]) -> f64 {
@@ -275,6 +315,8 @@ mod tests {
                 fz: probed.fz.clone(),
                 alone: probed.alone.clone(),
                 g,
+                importance: Importance::default(),
+                total: probed.total,
             };
             let implicit = Residuals {
                 alone: None,
@@ -282,6 +324,8 @@ mod tests {
                 fz: probed.fz.clone(),
                 signs: probed.signs.clone(),
                 g,
+                importance: Importance::default(),
+                total: probed.total,
             };
             let (near, exact) = (effective(&probed, &left), effective(&exact, &left));
             assert!((near / exact - 1.0).abs() < 0.15, "{near} {exact}");

@@ -12,11 +12,12 @@
 //!
 //! so that leave-one-out among the others, without the fold, is J_l - E_l'/(1 - h_l'). Where samples come in groups,
 //! groups of the others are left out in the same way, with H' in the place of H. No factorisation is repeated;
-//! only the scale of the data has seen the fold. Time n |F| (|F| + C) per fold; memory n².
+//! only the scale of the data has seen the fold. Where samples have weights, H and E are those of rows and labels times
+//! the roots of their weights. Time n |F| (|F| + C) per fold; memory n².
 
 use faer::{Accum, Mat};
 
-use crate::data::Groups;
+use crate::data::{Groups, Importance};
 use crate::numerics::dense;
 
 /// Up to so many samples of the target the hat matrix is kept. Beyond, what a sample tells about its own rule is
@@ -80,10 +81,11 @@ pub(super) fn leave_group_out(
 pub(crate) struct Hat {
     /// H, n x n.
     matrix: Mat<f64>,
-    /// E, n x C.
+    /// E, n x C, times the roots of the weights.
     residuals: Mat<f64>,
     /// The cell of each sample.
     cell: Vec<usize>,
+    importance: Importance,
 }
 
 /// Responses (plain, not stratified) by models without a fold.
@@ -96,12 +98,18 @@ pub(crate) struct FoldLeftOut {
 
 impl Hat {
     /// From Q = I - H.
-    pub(super) fn new(q: &Mat<f64>, residuals: Mat<f64>, cell: Vec<usize>) -> Self {
+    pub(super) fn new(
+        q: &Mat<f64>,
+        residuals: Mat<f64>,
+        cell: Vec<usize>,
+        importance: Importance,
+    ) -> Self {
         let n = q.nrows();
         Self {
             matrix: Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - q[(i, j)]),
             residuals,
             cell,
+            importance,
         }
     }
 
@@ -145,9 +153,12 @@ impl Hat {
                 let left: Vec<f64> = (others.iter().enumerate())
                     .map(|(l, &sample)| 1.0 - h[(sample, sample)] - across.col(l).squared_norm_l2())
                     .collect();
+                let roots: Vec<f64> = others.iter().map(|&l| self.importance.root(l)).collect();
                 for j in 0..c {
                     let column = residuals.col_as_slice_mut(j).iter_mut().enumerate();
-                    column.for_each(|(l, x)| *x = left_out(j == self.cell[others[l]], *x, left[l]));
+                    column.for_each(|(l, x)| {
+                        *x = left_out(j == self.cell[others[l]], *x / roots[l], left[l]);
+                    });
                 }
             }
             Some(groups) => {
@@ -167,7 +178,8 @@ impl Hat {
         dense::solve_lower_transposed(rest.as_ref(), errors.as_mut());
         FoldLeftOut {
             held_out: Mat::from_fn(f, c, |i, j| {
-                f64::from(u8::from(j == self.cell[held_out[i]])) - errors[(i, j)]
+                let l = held_out[i];
+                f64::from(u8::from(j == self.cell[l])) - errors[(i, j)] / self.importance.root(l)
             }),
             others: residuals,
         }

@@ -9,16 +9,18 @@
 //! Φ_l  = J_l - α_l / G_ll,                   α_l the residuals of the C unit labels
 //! ```
 //!
+//! Where samples have weights w, α and z are multiplied by √w_l, and w_l/Σw takes the place of 1/n_i.
+//!
 //! Φ_l is the response of the model that never saw sample l; its score for labels y is Φ_l·y. Only
 //! the scale of the data is not refitted, an O(1/(n_i p)) effect.
 
 use faer::Mat;
 
 use super::leave_fold_out::Hat;
-use crate::data::{Cells, Groups};
+use crate::data::{Cells, Groups, Importance};
 use crate::error::Error;
 
-/// Residuals α of a task's samples for the C unit labels (n_i x C), and the G_ll.
+/// Residuals α of a task's samples for the C unit labels (n_i x C), times the roots of their weights, and the G_ll.
 pub(super) struct Residuals {
     pub(super) alpha: Mat<f64>,
     pub(super) g: Vec<f64>,
@@ -42,6 +44,8 @@ pub struct LeaveOneOut {
     pub(super) task: usize,
     /// Samples that were left out together.
     pub(super) groups: Groups,
+    /// How much each sample counts.
+    pub(super) importance: Importance,
 }
 
 /// Leave-one-out of a task whose rows are not kept.
@@ -68,6 +72,7 @@ impl LeaveOneOut {
             &mut self.responses,
             &self.class,
             &self.groups,
+            &self.importance,
             cells,
             self.task,
         );
@@ -84,6 +89,7 @@ impl LeaveOneOut {
             &mut self.responses,
             &self.class,
             &self.groups,
+            &self.importance,
             cells,
             self.task,
         );
@@ -95,10 +101,11 @@ pub(crate) fn stratify(
     responses: &mut Mat<f64>,
     class: &[usize],
     groups: &Groups,
+    importance: &Importance,
     cells: &Cells,
     task: usize,
 ) {
-    let n = class.len() as f64;
+    let n = cells.total(task);
     let range = cells.of_task(task);
     if let Some(groups) = groups.members() {
         for members in groups {
@@ -110,10 +117,11 @@ pub(crate) fn stratify(
         let share = cells.share_in(task, cell);
         let own = cell.checked_sub(range.start);
         let column = responses.col_as_slice_mut(cell).iter_mut().zip(class);
-        for (response, &class) in column {
-            let indicator = f64::from(u8::from(Some(class) == own));
-            let without = (n * share - indicator) / (n - 1.0);
-            *response = share + (1.0 - 1.0 / n) * (*response - without);
+        for (l, (response, &class)) in column.enumerate() {
+            let weight = importance.of(l);
+            let inside = weight * f64::from(u8::from(Some(class) == own));
+            let without = (n * share - inside) / (n - weight);
+            *response = share + (1.0 - weight / n) * (*response - without);
         }
     }
 }
@@ -156,6 +164,7 @@ pub(crate) fn correct_mass(
     responses: &mut Mat<f64>,
     class: &[usize],
     groups: &Groups,
+    importance: &Importance,
     cells: &Cells,
     task: usize,
 ) {
@@ -179,11 +188,10 @@ pub(crate) fn correct_mass(
     }
     for (sample, &class) in class.iter().enumerate() {
         let own = first + class;
-        let count = cells.count(own) as f64;
-        if count > 1.0 {
-            let share = cells.share(own);
+        if cells.count(own) > 1 {
+            let (share, mass) = (cells.share(own), cells.mass(own));
             let response = &mut responses[(sample, own)];
-            *response = share + count / (count - 1.0) * (*response - share);
+            *response = share + mass / (mass - importance.of(sample)) * (*response - share);
         }
     }
 }

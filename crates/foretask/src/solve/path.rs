@@ -40,6 +40,8 @@ pub(crate) struct Fitted {
     pub(crate) hat: Option<Hat>,
     /// Of the target for the C unit labels.
     pub(crate) weights: Weights,
+    /// The same without each fold, where the target is in folds (`fold_grid.rs`).
+    pub(crate) without: Vec<Mat<f64>>,
 }
 
 impl Reduced<'_> {
@@ -77,7 +79,8 @@ impl Reduced<'_> {
         // Σ F_i B_i and F_i Z̃_iᵀ y of all tasks, in an order that no target changes.
         let mut sum = Mat::zeros(r, r);
         let mut gathered = Mat::zeros(r, self.cells.len());
-        let mut sides: Vec<Side<'_, '_>> = Vec::with_capacity(targets.len());
+        let mut sides: Vec<Side<'_>> = Vec::with_capacity(targets.len());
+        let mut samples: Vec<&CentredRows<'_>> = Vec::with_capacity(targets.len());
         for (task, block) in self.blocks.iter().enumerate() {
             stop.check()?;
             let rows = match targets.contains(&task) {
@@ -99,13 +102,15 @@ impl Reduced<'_> {
                 dense::add_lower(sum.as_mut(), product.as_ref(), 1.0);
                 self.gather(&mut gathered, task, &own);
             }
-            sides.extend(rows.map(|rows| Side {
-                task,
-                rows,
-                factor,
-                own,
-                product: asymmetric.then_some(product),
-            }));
+            if let Some(rows) = rows {
+                samples.push(rows);
+                sides.push(Side {
+                    task,
+                    factor,
+                    own,
+                    product: asymmetric.then_some(product),
+                });
+            }
         }
 
         stop.check()?;
@@ -119,8 +124,9 @@ impl Reduced<'_> {
         let (symmetric, asymmetric) = (symmetric.transpose()?, asymmetric?);
         sides
             .into_iter()
+            .zip(samples)
             .zip(asymmetric)
-            .map(|(side, asymmetric)| {
+            .map(|((side, rows), asymmetric)| {
                 let mut legs = Vec::new();
                 if grid.alone.contains(&g) {
                     legs.push(self.alone(g, &side));
@@ -129,13 +135,13 @@ impl Reduced<'_> {
                     stop.check()?;
                     legs.push(self.along(path, g, &grid.shared, &side)?);
                 }
-                self.left_out(g, &side, legs, stop)
+                self.left_out(g, &side, rows, legs, stop)
             })
             .collect()
     }
 
     /// The path of a target where no source differs from what is shared: F_t B_t + Σ B_i.
-    fn asymmetric_path(&self, side: &mut Side<'_, '_>, stop: &Stop) -> Result<Option<Path>> {
+    fn asymmetric_path(&self, side: &mut Side<'_>, stop: &Stop) -> Result<Option<Path>> {
         let Some(mut sum) = side.product.take() else {
             return Ok(None);
         };
@@ -155,7 +161,7 @@ impl Reduced<'_> {
     }
 
     /// The target alone: w̃ = g F r.
-    fn alone<'p>(&self, g: f64, side: &Side<'_, '_>) -> Leg<'p> {
+    pub(super) fn alone<'p>(&self, g: f64, side: &Side<'_>) -> Leg<'p> {
         let mut weights = Mat::zeros(side.own.nrows(), self.cells.len());
         let first = self.cells.of_task(side.task).start;
         add_scaled(weights.as_mut(), first, &side.own, g);
@@ -167,12 +173,12 @@ impl Reduced<'_> {
     }
 
     /// The weights of a target along one path.
-    fn along<'p>(
+    pub(super) fn along<'p>(
         &self,
         path: &'p Path,
         g: f64,
         shared: &[f64],
-        side: &Side<'_, '_>,
+        side: &Side<'_>,
     ) -> Result<Leg<'p>> {
         let shifted: Vec<Shifted> = shared
             .iter()
@@ -201,7 +207,7 @@ impl Reduced<'_> {
     }
 
     /// Puts what belongs to the cells of one task into its place among all.
-    fn gather(&self, gathered: &mut Mat<f64>, task: usize, own: &Mat<f64>) {
+    pub(super) fn gather(&self, gathered: &mut Mat<f64>, task: usize, own: &Mat<f64>) {
         let range = self.cells.of_task(task);
         gathered
             .as_mut()
@@ -209,7 +215,7 @@ impl Reduced<'_> {
             .copy_from(own);
     }
 
-    fn failed(&self, task: usize) -> Error {
+    pub(super) fn failed(&self, task: usize) -> Error {
         Error::Factorisation {
             task: self.cells.tasks()[task].name.clone(),
         }
@@ -220,43 +226,42 @@ impl Reduced<'_> {
     fn left_out(
         &self,
         g: f64,
-        side: &Side<'_, '_>,
+        side: &Side<'_>,
+        rows: &CentredRows<'_>,
         legs: Vec<Leg<'_>>,
         stop: &Stop,
     ) -> Result<Vec<Fitted>> {
         let class = classes_in_order(&self.cells.tasks()[side.task]);
         let (n, r, c) = (class.len(), side.own.nrows(), self.cells.len());
         let first = self.cells.of_task(side.task).start;
+        let importance = &self.importance[side.task];
+        let total = self.cells.total(side.task);
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
         let panel = |&start: &usize| -> Result<Panel> {
             stop.check()?;
             let count = LEFT_OUT_PANEL.min(n - start);
-            let rows = side.rows;
             let mut z = Mat::zeros(r, count);
-            rows.rows.pack(
-                start..start + count,
-                0..r,
-                &rows.mean,
-                rows.scale,
-                z.as_mut(),
-            );
+            rows.pack(start..start + count, 0..r, z.as_mut());
             let fz = side.factor.apply_to_samples(start, z.as_ref());
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let of_leg = |leg: &Leg<'_>| {
                 let mut responses = dense::times(z.transpose(), leg.weights.as_ref());
                 let (rotated, forms) = leg.quadratic_forms(&own, &fz);
+                let left_of = |(l, q): (usize, &f64)| 1.0 - q - importance.of(start + l) / total;
                 let left: Vec<Vec<f64>> = forms
                     .iter()
-                    .map(|forms| forms.iter().map(|q| 1.0 - q - 1.0 / n as f64).collect())
+                    .map(|forms| forms.iter().enumerate().map(left_of).collect())
                     .collect();
                 for (index, left) in left.iter().enumerate() {
                     for (l, &left) in left.iter().enumerate() {
+                        let root = importance.root(start + l);
                         for cell in 0..c {
                             let own = cell == first + class[start + l];
                             let response = &mut responses[(l, index * c + cell)];
                             let label = f64::from(u8::from(own));
-                            let residual = label - self.cells.share_in(side.task, cell) - *response;
+                            let residual =
+                                label - self.cells.share_in(side.task, cell) - *response / root;
                             *response = left_out(own, residual, left);
                         }
                     }
@@ -280,7 +285,8 @@ impl Reduced<'_> {
             |of: &dyn Fn(&Panel) -> MatRef<'_, f64>| side_by_side(panels.iter().map(of), r);
         let samples = small.then(|| {
             let z = gather(&|panel| panel.z.as_ref());
-            Residuals::new(z, gather(&|panel| panel.fz.as_ref()), g)
+            let fz = gather(&|panel| panel.fz.as_ref());
+            Residuals::new(z, fz, g, importance.clone(), total)
         });
         let mut fitted = Vec::new();
         for (number, leg) in legs.iter().enumerate() {
@@ -310,15 +316,19 @@ impl Reduced<'_> {
                     .map(|samples| samples.operator(shifted.zip(rotated.as_ref())));
                 let effective = match samples.as_ref().zip(operator.as_ref()) {
                     Some((samples, operator)) => samples.effective_errors(operator, &left),
-                    None => left.iter().sum::<f64>().max(1.0),
+                    None => {
+                        let share = importance.independent().map_or(1.0, |own| own / n as f64);
+                        (share * left.iter().sum::<f64>()).max(1.0)
+                    }
                 };
                 let hat = match &operator {
                     Some(Operator::Explicit(q)) => {
                         let cell: Vec<usize> = class.iter().map(|class| first + class).collect();
                         let residuals = Mat::from_fn(n, c, |l, j| {
-                            (f64::from(u8::from(j == cell[l])) - responses[(l, j)]) * left[l]
+                            let error = f64::from(u8::from(j == cell[l])) - responses[(l, j)];
+                            error * left[l] * importance.root(l)
                         });
-                        Some(Hat::new(q, residuals, cell))
+                        Some(Hat::new(q, residuals, cell, importance.clone()))
                     }
                     _ => None,
                 };
@@ -334,7 +344,14 @@ impl Reduced<'_> {
                         leave_group_out(&mut responses, members, block, |l| first + class[l]);
                     }
                 }
-                stratify(&mut responses, &class, groups, &self.cells, side.task);
+                stratify(
+                    &mut responses,
+                    &class,
+                    groups,
+                    importance,
+                    &self.cells,
+                    side.task,
+                );
                 Fitted {
                     point: GridPoint {
                         source: leg.source,
@@ -348,6 +365,7 @@ impl Reduced<'_> {
                         coordinates: Coordinates::Reduced,
                         values: leg.weights.subcols(index * c, c).to_owned(),
                     },
+                    without: Vec::new(),
                 }
             };
             let lambdas: Vec<(usize, f64)> = leg.lambdas().into_iter().enumerate().collect();
@@ -400,18 +418,17 @@ fn add_scaled(to: MatMut<'_, f64>, first: usize, term: &Mat<f64>, factor: f64) {
 }
 
 /// A target at one γ.
-struct Side<'s, 'a> {
-    task: usize,
-    rows: &'s CentredRows<'a>,
-    factor: Factor<'a>,
+pub(super) struct Side<'a> {
+    pub(super) task: usize,
+    pub(super) factor: Factor<'a>,
     /// F_t Z̃_tᵀ y, r x m_t.
-    own: Mat<f64>,
+    pub(super) own: Mat<f64>,
     /// F_t B_t, until the asymmetric path takes it.
-    product: Option<Mat<f64>>,
+    pub(super) product: Option<Mat<f64>>,
 }
 
 /// One γ, ready for any λ.
-struct Path {
+pub(super) struct Path {
     reduction: BlockTridiagonal,
     /// Qᵀ Σ_i F_i Z̃_iᵀ y, r x C.
     gathered: Mat<f64>,
@@ -419,7 +436,12 @@ struct Path {
 }
 
 impl Path {
-    fn new(sum: Mat<f64>, mut gathered: Mat<f64>, source: f64, stop: &Stop) -> Result<Self> {
+    pub(super) fn new(
+        sum: Mat<f64>,
+        mut gathered: Mat<f64>,
+        source: f64,
+        stop: &Stop,
+    ) -> Result<Self> {
         let reduction = BlockTridiagonal::new(sum, stop)?;
         reduction.rotate(gathered.as_mut());
         Ok(Self {
@@ -431,15 +453,15 @@ impl Path {
 }
 
 /// The couplings of one path at one γ: the target alone, or every λ of the grid.
-struct Leg<'p> {
+pub(super) struct Leg<'p> {
     path: Option<(&'p BlockTridiagonal, Vec<Shifted>)>,
-    source: f64,
+    pub(super) source: f64,
     /// w̃ of the couplings, side by side.
-    weights: Mat<f64>,
+    pub(super) weights: Mat<f64>,
 }
 
 impl Leg<'_> {
-    fn lambdas(&self) -> Vec<f64> {
+    pub(super) fn lambdas(&self) -> Vec<f64> {
         match &self.path {
             None => vec![0.0],
             Some((_, shifted)) => shifted.iter().map(|shifted| shifted.lambda).collect(),

@@ -11,7 +11,7 @@ use faer::Mat;
 use super::block::{Block, CentredRows, blocks, gram, right_hand_sides};
 use super::row_space::RowSpace;
 use super::scaling::Scaling;
-use crate::data::{Cells, Groups, RowBlock, Statistics, classes_in_order};
+use crate::data::{Cells, Groups, Importance, RowBlock, Statistics, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -24,6 +24,8 @@ pub(crate) struct Reduced<'a> {
     pub(super) right: Vec<Mat<f64>>,
     /// Samples of each task that are left out together.
     pub(super) groups: Vec<Groups>,
+    /// How much each of them counts.
+    pub(super) importance: Vec<Importance>,
     /// Z̃_i, where the rows are at hand.
     pub(super) samples: Vec<Option<CentredRows<'a>>>,
     basis: Option<Basis<'a>>,
@@ -53,10 +55,12 @@ impl<'a> Reduced<'a> {
             .collect();
         let groups = (0..scales.len()).map(|task| statistics.groups_of(task));
         let groups: Vec<Groups> = groups.collect();
+        let importance = (0..scales.len()).map(|task| statistics.importance_of(task));
+        let importance: Vec<Importance> = importance.collect();
         let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
         if features > rows {
             let blocks = blocks(statistics, &scales, p);
-            return Self::in_row_space(cells, groups, blocks, features, variances);
+            return Self::in_row_space(cells, groups, importance, blocks, features, variances);
         }
         let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
         let samples = (0..scales.len())
@@ -65,6 +69,7 @@ impl<'a> Reduced<'a> {
                     rows: rows.clone(),
                     mean: statistics.task_mean(task),
                     scale: 1.0 / (scales[task] * p.sqrt()),
+                    importance: importance[task].clone(),
                 })
             })
             .collect();
@@ -73,6 +78,7 @@ impl<'a> Reduced<'a> {
             blocks: blocks(statistics, &scales, p),
             right,
             groups,
+            importance,
             samples,
             basis: None,
             features,
@@ -83,6 +89,7 @@ impl<'a> Reduced<'a> {
     fn in_row_space(
         cells: Cells,
         groups: Vec<Groups>,
+        importance: Vec<Importance>,
         blocks: Vec<Block<'a>>,
         features: usize,
         variances: Vec<f64>,
@@ -116,9 +123,10 @@ impl<'a> Reduced<'a> {
                 .collect();
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
-            for (point, &class) in own.chunks_exact(rank).zip(&class) {
+            for (l, (point, &class)) in own.chunks_exact(rank).zip(&class).enumerate() {
+                let root = importance[task].root(l);
                 for (i, x) in point.iter().enumerate() {
-                    sums[(i, class)] += x;
+                    sums[(i, class)] += root * x;
                 }
             }
             right.push(sums);
@@ -126,6 +134,8 @@ impl<'a> Reduced<'a> {
                 rows: RowBlock::owned(own, rank),
                 mean: vec![0.0; rank],
                 scale: 1.0,
+                // The rows have the roots of their weights in them.
+                importance: Importance::default(),
             });
             start += n;
         }
@@ -139,6 +149,7 @@ impl<'a> Reduced<'a> {
             blocks,
             right,
             groups,
+            importance,
             samples: reduced.into_iter().map(Some).collect(),
             basis: Some(Basis { coefficients, rows }),
             features,
@@ -190,11 +201,7 @@ impl<'a> Reduced<'a> {
         self.blocks[task].add_to(1.0, sum.as_mut());
         for (class, cell) in self.cells.of_task(task).enumerate() {
             let column = self.right[task].col(class);
-            dense::add_outer(
-                sum.as_mut(),
-                column.as_mat(),
-                -1.0 / self.cells.count(cell) as f64,
-            );
+            dense::add_outer(sum.as_mut(), column.as_mat(), -1.0 / self.cells.mass(cell));
         }
         trace(sum) - before
     }
@@ -206,7 +213,7 @@ impl<'a> Reduced<'a> {
         self.right[task]
             .col(class)
             .iter()
-            .map(|x| x / self.cells.count(cell) as f64)
+            .map(|x| x / self.cells.mass(cell))
             .collect()
     }
 }

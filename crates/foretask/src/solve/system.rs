@@ -9,7 +9,9 @@ use super::dual::{self, Dual};
 use super::leave_fold_out::{HAT_ROWS, Hat, leave_group_out, left_out};
 use super::leave_one_out::LeaveOneOut;
 use super::scaling::Scaling;
-use crate::data::{Cells, Coupling, Groups, RowBlock, Rows, Statistics, Tasks, classes_in_order};
+use crate::data::{
+    Cells, Coupling, Groups, Importance, RowBlock, Rows, Statistics, Tasks, classes_in_order,
+};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -148,20 +150,24 @@ impl<'a> System<'a> {
     /// The exact leave-one-out responses of all samples of one task (n_i x C); samples of a group are left out
     /// together ([`Tasks::with_groups`]).
     ///
-    /// `tasks` must be the data the system was trained on. Costs n_i p² (arrowhead) or n³/3 (dual).
+    /// `tasks` must be the data the system was trained on. A row that has a weight is left out as a whole. Costs n_i p² (arrowhead) or n³/3 (dual).
     pub fn leave_one_out(&self, tasks: &Tasks<'_>, task: usize) -> LeaveOneOut {
         let rows = RowBlock::borrowed(tasks.rows(), tasks.rows_of(task));
         let groups = tasks.groups().and_then(|groups| groups.get(task)).cloned();
-        self.leave_one_out_of(&rows, task, false, &groups.unwrap_or_default())
+        let importance = tasks.importance().and_then(|own| own.get(task)).cloned();
+        let (groups, importance) = (groups.unwrap_or_default(), importance.unwrap_or_default());
+        self.leave_one_out_of(&rows, task, false, &groups, &importance)
     }
 
-    /// The same, given the task's rows and which of them belong together; with what leaving out `folds` needs.
+    /// The same, given the task's rows, which of them belong together, and how much each counts; with what leaving out
+    /// `folds` needs.
     pub(crate) fn leave_one_out_of(
         &self,
         rows: &RowBlock<'_>,
         task: usize,
         folds: bool,
         groups: &Groups,
+        importance: &Importance,
     ) -> LeaveOneOut {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let cell_of: Vec<usize> = {
@@ -169,34 +175,43 @@ impl<'a> System<'a> {
             class.iter().map(|class| first + class).collect()
         };
         let whole = folds && class.len() <= HAT_ROWS;
+        let total = self.cells.total(task);
         let residuals = match &self.form {
             Form::Arrow(arrow) => {
                 let labels = Mat::from_fn(class.len(), self.cells.len(), |sample, cell| {
                     let own = f64::from(u8::from(cell == cell_of[sample]));
-                    own - self.cells.share_in(task, cell)
+                    importance.root(sample) * (own - self.cells.share_in(task, cell))
                 });
-                let mean = self.task_mean(task);
                 let own = Own {
                     rows,
-                    mean: &mean,
+                    mean: self.task_mean(task),
                     scale: self.scales[task],
+                    importance,
+                    total,
                 };
                 let weights = self.weights(task);
                 let asked = Asked { whole, groups };
-                arrow.residuals(&self.coupling, task, &own, labels, &weights, asked)
+                arrow.residuals(&self.coupling, task, own, labels, &weights, asked)
             }
-            Form::Dual(dual) => dual.residuals(task, whole, groups),
+            Form::Dual(dual) => dual.residuals(task, total, whole, groups),
         };
-        let hat = residuals
-            .q
-            .map(|q| Hat::new(&q, residuals.alpha.clone(), cell_of.clone()));
+        let hat = residuals.q.map(|q| {
+            Hat::new(
+                &q,
+                residuals.alpha.clone(),
+                cell_of.clone(),
+                importance.clone(),
+            )
+        });
         let mut responses = residuals.alpha;
         match groups.members() {
             None => {
                 for (sample, &g) in residuals.g.iter().enumerate() {
+                    let root = importance.root(sample);
                     for cell in 0..self.cells.len() {
                         let own = cell == cell_of[sample];
-                        responses[(sample, cell)] = left_out(own, responses[(sample, cell)], g);
+                        let residual = responses[(sample, cell)] / root;
+                        responses[(sample, cell)] = left_out(own, residual, g);
                     }
                 }
             }
@@ -213,6 +228,7 @@ impl<'a> System<'a> {
             hat,
             task,
             groups: groups.clone(),
+            importance: importance.clone(),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::decision::Decision;
 use crate::error::Result;
 use crate::forecast::{Calibration, Forecast, Judgements, Note};
 use crate::model::{CandidateWeight, Rule, Scores};
+use crate::moments::Provenance;
 use crate::recipe::{Entry, Family, Tournament};
 use crate::settings::RuleName;
 use crate::solve::Weights;
@@ -39,6 +40,9 @@ impl Target<'_, '_> {
                 ..none
             };
             outcome.forecast.notes.push(Note::OneLabel);
+        }
+        if fits.folded.is_some() {
+            outcome.forecast.provenance = Provenance::LeaveFoldOut;
         }
         let skipped = fits.skipped.iter();
         outcome
@@ -83,14 +87,19 @@ impl Target<'_, '_> {
             tournament,
             weights,
             coupling,
+            fold: None,
         };
         let leading = listing.leading(self)?;
         let held = match self.plan.null {
             None => None,
             Some(_) => {
                 // A threshold is in the units of the rule of all samples, as their leave-one-out scores are.
-                let own = self.with_shares(self.left_out_scores(fits, weights));
-                let (own, nested) = (of_difference(&own), of_difference(&judgements.scores()));
+                let nested = judgements.scores();
+                let own = match &fits.folded {
+                    Some(_) => nested.clone(),
+                    None => self.with_shares(self.left_out_scores(fits, weights)),
+                };
+                let (own, nested) = (of_difference(&own), of_difference(&nested));
                 self.hold_rate(&own, &nested, &tournament.class, &mut forecast)
             }
         };
@@ -149,14 +158,27 @@ impl Target<'_, '_> {
 }
 
 /// Weighted candidates of a tournament.
-struct Listing<'t, 'a> {
+pub(super) struct Listing<'t, 'a> {
     fits: &'t Fits<'a>,
     tournament: &'t Tournament,
     weights: &'t [f64],
     coupling: Option<&'t Coupling>,
+    /// The fold that it is all made without.
+    fold: Option<usize>,
 }
 
-impl Listing<'_, '_> {
+impl<'t, 'a> Listing<'t, 'a> {
+    /// Of a target in folds, without one of them.
+    pub(super) fn without(fits: &'t Fits<'a>, weights: &'t [f64], fold: usize) -> Self {
+        Self {
+            fits,
+            tournament: &fits.tournament,
+            weights,
+            coupling: None,
+            fold: Some(fold),
+        }
+    }
+
     /// Candidates, heaviest first.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
@@ -181,7 +203,7 @@ impl Listing<'_, '_> {
     }
 
     /// The scores as functions of the raw features, view by view; `bias` are those of the target's mean.
-    fn scores(&self, target: &Target<'_, '_>, bias: &[f64]) -> Result<Scores> {
+    pub(super) fn scores(&self, target: &Target<'_, '_>, bias: &[f64]) -> Result<Scores> {
         let mut scores = Scores {
             weights: Mat::zeros(target.shared.raw.features(), bias.len()),
             intercept: bias.to_vec(),
@@ -209,7 +231,16 @@ impl Listing<'_, '_> {
                 continue;
             }
             let fitted = &self.tournament.fitted[entry.fitted];
-            let part = fitted.weights.times(&entry.candidate.label_scores);
+            let part = match self.fold {
+                None => fitted.weights.times(&entry.candidate.label_scores),
+                Some(fold) => {
+                    let weights = Weights {
+                        coordinates: fitted.weights.coordinates,
+                        values: fitted.without[fold].clone(),
+                    };
+                    weights.times(&entry.candidate.without[fold])
+                }
+            };
             let sum = folded.get_or_insert_with(|| {
                 part.map(|values| Mat::zeros(values.nrows(), values.ncols()))
             });

@@ -1,9 +1,13 @@
 //! What other rules and other theories would foretell, next to the choice that was made.
 
+use std::sync::Arc;
+
 use super::Study;
+use super::fits::Fits;
 use super::foretell::{drawn_errors, gaussian_error};
 use super::learn::NamedRule;
 use super::target::Target;
+use super::weighted::refused_theory;
 use crate::data::Coupling;
 use crate::decision::{Discriminant, Form};
 use crate::error::{Error, Result};
@@ -56,7 +60,8 @@ impl Study<'_> {
     /// The study's own rule first, then what is made of the same fits: the commonest class, labels by name each at
     /// the coupling that suits it, and each view by itself. Then every rule by name with classical and with optimal
     /// labels, each at the coupling that suits it (by a theory, at that of the study's leading candidate). `progress` is told the share that is done.
-    /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows.
+    /// One-versus-one is left out where what it needs is not known: the joint law of its scores, or rows; and where
+    /// samples have weights.
     ///
     /// # Errors
     /// If training fails, which finite data do not let happen.
@@ -75,12 +80,17 @@ impl Study<'_> {
         let Some(leading) = &self.done.outcome.leading else {
             return Ok(compared);
         };
+        // Rules by name are made of samples left out one by one.
+        let folded = |fits: &Arc<Fits<'_>>| fits.folded.is_some();
+        if self.done.fits.as_ref().is_some_and(folded) {
+            return Ok(compared);
+        }
         let target = self.done.target();
-        let m = target.classes();
+        let (m, weighed) = (target.classes(), self.cells().are_weighed());
         let rules: Vec<NamedRule> = RuleName::NAMED
             .into_iter()
             // With two classes there is one pair, and its rule is the one-hot one.
-            .filter(|&rule| m > 2 || rule != RuleName::OneVsOne)
+            .filter(|&rule| m > 2 && !weighed || rule != RuleName::OneVsOne)
             .flat_map(|rule| {
                 [Labels::Optimal, Labels::Classical].map(|labels| NamedRule { rule, labels })
             })
@@ -148,6 +158,9 @@ impl Study<'_> {
                 labels,
                 ..self.done.plan.settings.clone()
             };
+            if fits.folded.is_some() {
+                break;
+            }
             let shares = labels != Labels::Alone && labels != Labels::Optimal;
             // Where no linear view was asked for, or a fixed coupling shares nothing, there are no such labels.
             let Ok(plan) = Plan::new(settings, self.cells()) else {
@@ -192,15 +205,19 @@ impl Study<'_> {
         let own = self.done.outcome.judgements.as_ref()?;
         let target = self.done.target();
         let (without, with) = (target.losses(other?), target.losses(own));
-        Some(Paired::new(&without, &with, &own.groups))
+        Some(Paired::new(&without, &with, &own.groups, &own.importance))
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A
-    /// theory that the data do not allow is left out.
+    /// theory that the data do not allow is left out. `progress` is told the share that is done.
     ///
     /// # Errors
-    /// If a fixed point fails, which finite data do not let happen.
-    pub fn theories(&self) -> Result<Vec<Foretold>> {
+    /// If a fixed point fails, which finite data do not let happen; if samples have weights, of which a theory knows
+    /// nothing.
+    pub fn theories(&self, progress: &dyn Fn(f64)) -> Result<Vec<Foretold>> {
+        if self.cells().are_weighed() {
+            return refused_theory("all".into());
+        }
         let Some(leading) = &self.done.outcome.leading else {
             return Ok(Vec::new());
         };
@@ -212,9 +229,13 @@ impl Study<'_> {
         let stakes = target.stakes().in_use();
         let points = normal_points(self.cells().len(), DRAWS);
         let mut foretold = Vec::new();
-        for evidence in candidates {
-            let Ok(population) = self.done.shared.population(evidence) else {
-                continue;
+        for (done, &evidence) in candidates.iter().enumerate() {
+            target.settings().stop.check()?;
+            progress(done as f64 / candidates.len() as f64);
+            let population = match self.done.shared.population(evidence) {
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(_) => continue,
+                Ok(population) => population,
             };
             let error = if target.classes() == 2 {
                 gaussian_error(&population, leading, self.target(), &stakes)?
@@ -234,6 +255,7 @@ impl Study<'_> {
                 error,
             });
         }
+        progress(1.0);
         Ok(foretold)
     }
 }

@@ -32,15 +32,20 @@ const LEAST_DEVIATION: f64 = 0.1;
 
 impl Study<'_> {
     /// The expected error if the target had `added` more labels in each class, for each number asked for. Where a
-    /// false-alarm rate is held, what is expected to be missed.
+    /// false-alarm rate is held, what is expected to be missed. `progress` is told the share that is done; what was
+    /// measured for one curve is not measured again.
     ///
     /// # Errors
     /// If a factorisation fails, which finite data do not let happen.
-    pub fn learning_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
+    pub fn learning_curve(
+        &self,
+        added: &[usize],
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<CurvePoint>> {
         if self.done.outcome.judgements.is_none() {
-            return self.foretold_curve(added);
+            return self.foretold_curve(added, progress);
         }
-        let exponent = self.exponent()?;
+        let exponent = self.exponent(progress)?;
         let counts = &self.cells().tasks()[self.target()].counts;
         let point = |&more: &usize| {
             let ratio = growth(counts, &vec![more; counts.len()]);
@@ -62,7 +67,7 @@ impl Study<'_> {
     /// As [`Study::learning_curve`].
     pub fn labels_needed(&self, errors: &[f64]) -> Result<Vec<LabelsNeeded>> {
         let exponent = match self.done.outcome.judgements {
-            Some(_) => self.exponent()?,
+            Some(_) => self.exponent(&|_| {})?,
             None => return Ok(Vec::new()),
         };
         let counts = &self.cells().tasks()[self.target()].counts;
@@ -106,7 +111,7 @@ impl Study<'_> {
         if self.done.outcome.judgements.is_none() {
             return Ok(None);
         }
-        let exponent = self.exponent()?;
+        let exponent = self.exponent(&|_| {})?;
         let counts = &self.cells().tasks()[self.target()].counts;
         let mut added = vec![0; counts.len()];
         for _ in 0..labels {
@@ -166,10 +171,11 @@ impl Study<'_> {
     /// The interval of a forecast once the labels are there.
     fn foretold_interval_at(&self, error: f64, ratio: f64) -> [f64; 2] {
         let judgements = self.done.outcome.judgements.as_ref();
-        let grouped = judgements.is_some_and(|own| own.groups.members().is_some());
+        let fewer = judgements
+            .is_some_and(|own| own.groups.members().is_some() || own.importance.is_given());
         let samples = match &self.forecast().alarm {
-            // Samples that come in groups are worth less than their number.
-            None if grouped => self.forecast().worth * INFLATION,
+            // Samples that come in groups or have weights are worth less than their number.
+            None if fewer => self.forecast().worth * INFLATION,
             None => self.forecast().samples as f64,
             Some(alarm) => self.forecast().samples as f64 - alarm.samples as f64,
         };
@@ -177,15 +183,15 @@ impl Study<'_> {
     }
 
     /// How fast the error falls.
-    fn exponent(&self) -> Result<Exponent> {
+    fn exponent(&self, progress: &dyn Fn(f64)) -> Result<Exponent> {
         if let Some(known) = self.done.exponent.get() {
             return Ok(*known);
         }
-        let measured = self.measured_exponent()?;
+        let measured = self.measured_exponent(progress)?;
         Ok(*self.done.exponent.get_or_init(|| measured))
     }
 
-    fn measured_exponent(&self) -> Result<Exponent> {
+    fn measured_exponent(&self, progress: &dyn Fn(f64)) -> Result<Exponent> {
         let mut exponent = Exponent {
             mean: PRIOR.0,
             deviation: PRIOR.1,
@@ -203,19 +209,21 @@ impl Study<'_> {
             let log = (2.0 * judgements.kept).ln();
             let own = (share(&without) / share(&with)).ln() / log;
             // A difference that no sample shows is not known exactly.
-            let least = 1.0 / judgements.groups.independent().unwrap_or(n);
+            let fewer = judgements.groups.independent();
+            let fewer = fewer.or_else(|| judgements.importance.independent());
+            let least = 1.0 / fewer.unwrap_or(n);
             let error = standard_error(&each, &judgements.groups).max(least) / share(&with) / log;
             exponent = exponent.with(own, error);
         }
-        if let Some((mean, deviation)) = self.rehearsed_exponent()? {
+        if let Some((mean, deviation)) = self.rehearsed_exponent(progress)? {
             exponent = exponent.with(mean, deviation);
         }
         Ok(exponent)
     }
 
     /// The exponent of rehearsals with more labels, and its deviation.
-    fn rehearsed_exponent(&self) -> Result<Option<(f64, f64)>> {
-        let logs = self.done.rehearsed_ratios(REHEARSED, FLOOR)?;
+    fn rehearsed_exponent(&self, progress: &dyn Fn(f64)) -> Result<Option<(f64, f64)>> {
+        let logs = self.done.rehearsed_ratios(REHEARSED, FLOOR, progress)?;
         if logs.len() < 2 {
             return Ok(None);
         }
@@ -226,13 +234,16 @@ impl Study<'_> {
     }
 
     /// The theory's own curve, at the same coupling.
-    fn foretold_curve(&self, added: &[usize]) -> Result<Vec<CurvePoint>> {
+    fn foretold_curve(&self, added: &[usize], progress: &dyn Fn(f64)) -> Result<Vec<CurvePoint>> {
         let now = self.forecast();
         let before = self.foretold_error(0)?;
         let counts = &self.cells().tasks()[self.target()].counts;
         added
             .iter()
-            .map(|&more| {
+            .enumerate()
+            .map(|(done, &more)| {
+                self.done.plan.settings.stop.check()?;
+                progress((done + 1) as f64 / (added.len() + 1) as f64);
                 let scale = match self.foretold_error(more)? {
                     after if more > 0 && before > 0.0 => after / before,
                     _ => 1.0,

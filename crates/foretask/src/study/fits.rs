@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::folded::Folded;
 use super::shared::Shared;
 use crate::error::Result;
 use crate::recipe::{Nested, Tournament};
@@ -15,6 +16,8 @@ pub(super) struct Fits<'a> {
     pub(super) views: Vec<Arc<Shared<'a>>>,
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
+    /// Its folds, where rows are many.
+    pub(super) folded: Option<Folded>,
     nested: OnceLock<Option<Nested>>,
 }
 
@@ -24,7 +27,16 @@ impl<'a> Fits<'a> {
             tournament,
             views: Vec::new(),
             skipped: Vec::new(),
+            folded: None,
             nested: OnceLock::new(),
+        }
+    }
+
+    /// Of a target with many rows.
+    pub(super) fn in_folds(tournament: Tournament, folded: Folded) -> Self {
+        Self {
+            folded: Some(folded),
+            ..Self::new(tournament)
         }
     }
 

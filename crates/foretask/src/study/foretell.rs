@@ -7,7 +7,7 @@ use super::judge::{Judged, densities, divided, mean_margin};
 use super::learn::{NamedRule, two};
 use super::outcome::Surrogate;
 use super::target::Target;
-use crate::data::Coupling;
+use crate::data::{Coupling, Importance};
 use crate::decision::{Decision, Discriminant, Form, argmax};
 use crate::error::Result;
 use crate::estimate::Population;
@@ -69,7 +69,7 @@ impl Target<'_, '_> {
         let (scores, class) = drawn(discriminant, moments, &points);
         let unit = mean_margin(&scores, &class);
         let standard = divided(&scores, unit);
-        let mut calibration = Calibration::of_slope(&standard, &class, 1);
+        let mut calibration = Calibration::of_slope(&standard, &class, &Importance::default(), 1);
         if named.is_posterior() {
             calibration.slope = unit;
             calibration.twin = unit;
@@ -142,8 +142,10 @@ impl Target<'_, '_> {
         forecast: &Forecast,
         leading: Option<&Surrogate>,
     ) -> Result<Option<Note>> {
-        // A held rate has another threshold than the one of least error that this compares.
-        let comparable = self.classes() == 2 && self.plan.null.is_none();
+        // A held rate has another threshold than the one of least error that this compares, and a theory knows no
+        // weights.
+        let comparable =
+            self.classes() == 2 && self.plan.null.is_none() && !self.cells().are_weighed();
         let Some(first) = leading.filter(|_| comparable) else {
             return Ok(None);
         };

@@ -5,7 +5,7 @@ use faer::Mat;
 use super::fits::Fits;
 use super::learn::moments_of;
 use super::target::Target;
-use crate::data::classes_in_order;
+use crate::data::{Importance, classes_in_order};
 use crate::error::Result;
 use crate::moments::Moments;
 use crate::recipe::{Entry, Folds, Nested, Split, Tournament, folds_of, rows};
@@ -33,6 +33,7 @@ pub(super) struct Lesson {
     pub(super) held_out: Vec<usize>,
     /// Of those it is learnt from.
     pub(super) class: Vec<usize>,
+    pub(super) importance: Importance,
     pub(super) responses: Mat<f64>,
     /// Of the fold.
     pub(super) tested: Mat<f64>,
@@ -44,8 +45,14 @@ impl Lesson {
     /// The moments of the responses.
     pub(super) fn moments(&self, classes: usize) -> Moments {
         let everyone: Vec<usize> = (0..self.class.len()).collect();
-        let theory = self.theory.as_ref();
-        moments_of(&self.responses, &self.class, &everyone, classes, theory)
+        moments_of(
+            &self.responses,
+            &self.class,
+            &everyone,
+            classes,
+            &self.importance,
+            self.theory.as_ref(),
+        )
     }
 }
 
@@ -72,6 +79,9 @@ impl Target<'_, '_> {
         fits: &Fits<'_>,
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<HeldOut> {
+        if let Some(folded) = &fits.folded {
+            return self.held_out_folds(fits, folded, qualifies);
+        }
         self.without_folds(
             fits,
             &|folds| fits.tournament.cross_fitted(folds, qualifies),
@@ -176,6 +186,7 @@ impl Target<'_, '_> {
                 Lesson {
                     held_out: fold.held_out.clone(),
                     class: others.iter().map(|&l| class[l]).collect(),
+                    importance: tournament.importance.among(others),
                     responses: rows(whole.responses, others),
                     tested: rows(whole.responses, &fold.held_out),
                     theory: whole.theory.cloned(),
@@ -201,9 +212,17 @@ impl Target<'_, '_> {
                     continue;
                 };
                 let class = classes_in_order(&part.cells.tasks()[self.index()]);
+                let importance = tournament.importance.among(others);
                 if whole.corrected {
                     let groups = tournament.groups.among(others);
-                    correct_mass(&mut left.others, &class, &groups, &part.cells, self.index());
+                    correct_mass(
+                        &mut left.others,
+                        &class,
+                        &groups,
+                        &importance,
+                        &part.cells,
+                        self.index(),
+                    );
                 }
                 let theory = match whole.theory {
                     None => None,
@@ -218,6 +237,7 @@ impl Target<'_, '_> {
                 lessons.push(Lesson {
                     held_out: held_out.clone(),
                     class,
+                    importance,
                     responses: left.others,
                     tested: left.held_out,
                     theory,

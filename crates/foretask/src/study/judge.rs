@@ -7,7 +7,7 @@ use super::fits::Fits;
 use super::held_out::{HeldOut, Lesson, Partition, Whole};
 use super::learn::{NamedRule, moments_of};
 use super::target::Target;
-use crate::data::Coupling;
+use crate::data::{Coupling, Importance};
 use crate::decision::{Decision, Discriminant, judged_score};
 use crate::error::Result;
 use crate::forecast::count::from_judgements;
@@ -21,8 +21,8 @@ pub(super) const FARTHEST: f64 = 50.0;
 /// Up to so many samples the calibration that decides for a fold has not seen it.
 const MOST_CALIBRATED: usize = 2000;
 
-/// From class scores, classes and the number of partitions.
-type Fit = fn(&Mat<f64>, &[usize], usize) -> Calibration;
+/// From class scores, classes, how much samples count, and the number of partitions.
+type Fit = fn(&Mat<f64>, &[usize], &Importance, usize) -> Calibration;
 
 /// A rule with its verdict.
 pub(super) struct Judged {
@@ -46,12 +46,27 @@ impl Target<'_, '_> {
         let mut responses = responses.clone();
         if named.keeps_columns() {
             let groups = self.groups();
-            correct_mass(&mut responses, &class, &groups, self.cells(), self.index());
+            let (cells, importance) = (self.cells(), self.importance());
+            correct_mass(
+                &mut responses,
+                &class,
+                &groups,
+                &importance,
+                cells,
+                self.index(),
+            );
         }
         let theory = self.prior_moments(named.labels, coupling)?;
         let shares = &self.stakes().shares;
         let everyone: Vec<usize> = (0..class.len()).collect();
-        let moments = moments_of(&responses, &class, &everyone, m, theory.as_ref());
+        let moments = moments_of(
+            &responses,
+            &class,
+            &everyone,
+            m,
+            &self.importance(),
+            theory.as_ref(),
+        );
         let discriminant = self.learn(named, &moments, shares);
         let whole = Whole {
             corrected: named.keeps_columns(),
@@ -148,8 +163,10 @@ impl Target<'_, '_> {
     /// Verdicts of class scores: each fold is decided for by a calibration of the others.
     fn decided(&self, held_out: HeldOut, class: &[usize], fit: Fit) -> Judgements {
         let all: Vec<&Mat<f64>> = held_out.repeats.iter().map(|one| &one.scores).collect();
-        let (scores, classes) = stacked(&all, class);
-        let calibration = fit(&scores, &classes, all.len()).with_twin(&scores, &classes, all.len());
+        let importance = self.importance();
+        let (scores, classes, weights) = stacked(&all, class, &importance);
+        let calibration = fit(&scores, &classes, &weights, all.len());
+        let calibration = calibration.with_twin(&scores, &classes, &weights, all.len());
         let decide = |calibration: &Calibration, scores: &Mat<f64>| {
             let Calibration { slope, offsets, .. } = calibration;
             Decision::of_class_scores(*slope, offsets, self.stakes()).decide(scores)
@@ -166,7 +183,8 @@ impl Target<'_, '_> {
                         continue;
                     }
                     let own: Vec<usize> = others.iter().map(|&l| class[l]).collect();
-                    let calibration = fit(&rows(&scores, &others), &own, 1);
+                    let weights = importance.among(&others);
+                    let calibration = fit(&rows(&scores, &others), &own, &weights, 1);
                     let decided = decide(&calibration, &rows(&scores, fold));
                     let both = fold.iter().zip(decided);
                     both.for_each(|(&l, decision)| decisions[l] = decision);
@@ -181,6 +199,7 @@ impl Target<'_, '_> {
         Judgements {
             class: class.to_vec(),
             groups: self.groups(),
+            importance: self.importance(),
             repeats: held_out.repeats.into_iter().map(judgement).collect(),
             half: held_out.half.map(judgement),
             kept: held_out.kept,

@@ -4,7 +4,7 @@ use faer::Mat;
 
 use super::shared::Shared;
 use super::target::Target;
-use crate::data::Coupling;
+use crate::data::{Coupling, Importance};
 use crate::decision::Discriminant;
 use crate::error::Result;
 use crate::estimate::Population;
@@ -108,13 +108,15 @@ impl Target<'_, '_> {
     }
 
     /// The moments that left-out responses are shrunk toward; none where labels are not computed from moments,
-    /// or leave-one-out alone is asked for.
+    /// leave-one-out alone is asked for, or samples have weights, of which a theory knows nothing.
     pub(super) fn prior_moments(
         &self,
         labels: Labels,
         coupling: &Coupling,
     ) -> Result<Option<Moments>> {
-        let shrink = self.settings().evidence == Evidence::Auto && !labels.are_classical();
+        let shrink = self.settings().evidence == Evidence::Auto
+            && !labels.are_classical()
+            && !self.cells().are_weighed();
         match shrink {
             true => Ok(Some(self.population.moments(coupling, self.index())?)),
             false => Ok(None),
@@ -149,13 +151,17 @@ pub(super) fn moments_of(
     class: &[usize],
     samples: &[usize],
     classes: usize,
+    importance: &Importance,
     theory: Option<&Moments>,
 ) -> Moments {
     let chosen = rows(responses, samples);
     let class: Vec<usize> = samples.iter().map(|&l| class[l]).collect();
     match theory {
         Some(theory) => Moments::shrunk(chosen.as_ref(), &class, theory),
-        None => Moments::leave_one_out(chosen.as_ref(), &class, classes),
+        None => {
+            let importance = importance.among(samples);
+            Moments::leave_one_out(chosen.as_ref(), &class, classes, &importance)
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 //! | a rule by name, or a theory for more classes | one coupling, one `crate::rules::Discriminant` (`fold`) |
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
 //!
-//! `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
+//! `folded` is the way of a target with many rows; `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
 //! sources in the target's place; `compare`, `curve` and `value` say what other rules, more labels or fewer sources
 //! would do.
 
@@ -26,6 +26,8 @@ pub(crate) mod compare;
 mod curve;
 mod fits;
 mod fold;
+mod fold_scores;
+mod folded;
 mod foretell;
 mod grouped;
 mod held_out;
@@ -43,6 +45,7 @@ mod shared;
 mod target;
 mod train;
 mod value;
+mod weighted;
 
 use faer::Mat;
 
@@ -114,7 +117,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// If the target or a class is unknown, the target has one class, a setting is out of range, or rows
     /// are needed that are not kept. Where samples come in groups ([`crate::Tasks::with_groups`]), a theory or a
-    /// false-alarm rate is one, too.
+    /// false-alarm rate is one, too; and where they have weights ([`crate::Tasks::weighted`]), also one-versus-one.
     pub fn new(data: impl Into<Statistics<'a>>, settings: &Settings) -> Result<Self> {
         let mut studies = Self::each(data, std::slice::from_ref(settings), &|_| {})?;
         let missing = || Error::NoTarget { known: Vec::new() };
@@ -216,6 +219,8 @@ impl<'a> Study<'a> {
     ) -> Result<Vec<Self>> {
         for plan in &plans {
             grouped::check(statistics, plan)?;
+            folded::Folded::check(statistics, plan)?;
+            weighted::check(statistics, plan)?;
         }
         let stop = plans.first().map(|plan| plan.settings.stop.clone());
         let stop = stop.unwrap_or_default();

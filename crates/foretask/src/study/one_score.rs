@@ -67,11 +67,27 @@ impl Target<'_, '_> {
         let mut responses = responses.clone();
         if labels.are_classical() {
             let groups = self.groups();
-            correct_mass(&mut responses, &class, &groups, self.cells(), self.index());
+            let importance = self.importance();
+            correct_mass(
+                &mut responses,
+                &class,
+                &groups,
+                &importance,
+                self.cells(),
+                self.index(),
+            );
         }
         let theory = self.prior_moments(labels, coupling)?;
         let everyone: Vec<usize> = (0..class.len()).collect();
-        let moments = moments_of(&responses, &class, &everyone, 2, theory.as_ref());
+        let importance = self.importance();
+        let moments = moments_of(
+            &responses,
+            &class,
+            &everyone,
+            2,
+            &importance,
+            theory.as_ref(),
+        );
         let (mut rule, law) = self.learn_score(&moments);
         let stakes = self.stakes();
         let shares = two(&stakes.shares);
@@ -108,16 +124,14 @@ impl Target<'_, '_> {
         };
         let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();
         let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
-        let (scores, classes) = stacked(&all, &class);
-        let calibration = Calibration::of_slope(&scores, &classes, repeats.len()).with_twin(
-            &scores,
-            &classes,
-            repeats.len(),
-        );
+        let (scores, classes, weights) = stacked(&all, &class, &importance);
+        let calibration = Calibration::of_slope(&scores, &classes, &weights, repeats.len());
+        let calibration = calibration.with_twin(&scores, &classes, &weights, repeats.len());
         let sharpness = calibration.slope;
         let judgements = Judgements {
             class: class.clone(),
             groups: self.groups(),
+            importance,
             repeats,
             half: lessons.half.as_ref().map(judgement),
             kept: lessons.kept,

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::learn::{NamedRule, moments_of};
-use crate::data::{Cells, Coupling, RowBlock};
+use crate::data::{Cells, Coupling, Importance, RowBlock};
 use crate::model::to_raw;
 use crate::moments::Moments;
 use crate::numerics::dense;
@@ -128,7 +128,9 @@ impl RawScores {
 impl FittedPair {
     pub(super) fn learn(&self, named: NamedRule, pair: &Pair, samples: &[usize]) -> PairScore {
         let theory = self.theory.as_ref();
-        let moments = moments_of(&self.responses, &self.second, samples, 2, theory);
+        // Pairs know no weights (`weighted.rs`).
+        let everyone = Importance::default();
+        let moments = moments_of(&self.responses, &self.second, samples, 2, &everyone, theory);
         let count = |c: usize| samples.iter().filter(|&&l| self.second[l] == c).count();
         let counts = [0, 1].map(|c| count(c) as f64);
         pair.score(named, &moments, counts, 1.0)

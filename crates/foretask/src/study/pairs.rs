@@ -296,12 +296,13 @@ impl<'a> Target<'_, 'a> {
             _ => None,
         };
         let groups = statistics.groups_of(pair.target);
+        let importance = statistics.importance_of(pair.target);
         let system = System::new(statistics, self.settings().scaling, &pair.coupling)?;
         let trained = TrainedPair::of(&system, pair.target);
         let all = self.shared.rows_of(self.index())?;
         let mut responses = system.responses_of(pair.target, all, &trained.weights);
         let inside = system
-            .leave_one_out_of(&rows, pair.target, false, &groups)
+            .leave_one_out_of(&rows, pair.target, false, &groups, &importance)
             .stratified(&pair.tasks);
         let inside = match named.labels.are_classical() {
             true => inside.mass_corrected(&pair.tasks),

@@ -87,6 +87,9 @@ impl Target<'_, '_> {
         if self.groups().members().is_some() {
             return Ok(Err(Unrehearsed::Grouped));
         }
+        if self.cells().are_weighed() {
+            return Ok(Err(Unrehearsed::Weighted));
+        }
         if self.cells().samples(self.index()) > MOST_LABELS {
             return Ok(Err(Unrehearsed::ManyLabels));
         }
@@ -274,13 +277,21 @@ impl Done<'_> {
 
 impl Done<'_> {
     /// Exponents of the learning curves of rehearsals, from as many labels as the target has to so many times more.
-    pub(super) fn rehearsed_ratios(&self, times: usize, floor: f64) -> Result<Vec<f64>> {
+    pub(super) fn rehearsed_ratios(
+        &self,
+        times: usize,
+        floor: f64,
+        progress: &dyn Fn(f64),
+    ) -> Result<Vec<f64>> {
         let Rehearsal::Done { sources, .. } = &self.outcome.forecast.rehearsal else {
             return Ok(Vec::new());
         };
         let target = self.target();
         let mut exponents = Vec::new();
-        for understudy in target.understudies(times) {
+        let understudies = target.understudies(times);
+        let count = understudies.len() as f64;
+        for (done, understudy) in understudies.into_iter().enumerate() {
+            progress(done as f64 / count);
             let name = &target.cells().tasks()[understudy.source].name;
             let before = sources.iter().find(|source| source.task == *name);
             let Some(before) = before.filter(|_| understudy.growth > 1.5) else {

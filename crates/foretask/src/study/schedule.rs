@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::fits::Fits;
+use super::folded::Folded;
 use super::outcome::{Exponent, Outcome};
 use super::shared::Shared;
 use super::target::Target;
@@ -50,7 +51,7 @@ pub(super) fn run<'a>(
         raw: statistics,
         made: Vec::new(),
     };
-    let groups = groups(&plans);
+    let groups = groups(statistics, &plans);
     let mut done: Vec<(usize, Done<'a>)> = Vec::with_capacity(plans.len());
     for (number, group) in groups.iter().enumerate() {
         let progress = |share: f64| progress((number as f64 + share) / groups.len() as f64);
@@ -65,7 +66,7 @@ pub(super) fn run<'a>(
 
 /// The indices of plans with the same fits, or with none. Plans that look through one view stand on the fits of
 /// those that look through several.
-fn groups(plans: &[Plan]) -> Vec<Vec<usize>> {
+fn groups(statistics: &Statistics<'_>, plans: &[Plan]) -> Vec<Vec<usize>> {
     let theory = |plan: &Plan| plan.settings.evidence.is_theory();
     let same_fits = |a: &Plan, b: &Plan| {
         let views = match (a.is_averaged(), b.is_averaged()) {
@@ -74,6 +75,7 @@ fn groups(plans: &[Plan]) -> Vec<Vec<usize>> {
         };
         a.settings.scaling == b.settings.scaling
             && theory(a) == theory(b)
+            && Folded::suits(statistics, a) == Folded::suits(statistics, b)
             && (theory(a) && a.views == b.views || !theory(a) && a.coupling == b.coupling && views)
     };
     let mut order: Vec<usize> = (0..plans.len()).collect();
@@ -148,10 +150,18 @@ impl<'a> Lenses<'_, 'a> {
         let mut fits: Vec<Fits<'a>> = targets
             .iter()
             .map(|&target| {
+                let suits = plans.iter().filter(|plan| plan.target == target);
+                let folded = suits
+                    .filter(|plan| Folded::suits(self.raw, plan))
+                    .find_map(|_| Folded::new(self.raw, target));
+                if let Some(folded) = folded {
+                    return Fits::in_folds(folded.tournament(self.raw, target), folded);
+                }
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
                 let groups = self.raw.groups_of(target);
-                Fits::new(Tournament::new(cells, target, groups, keys))
+                let importance = self.raw.importance_of(target);
+                Fits::new(Tournament::new(cells, target, groups, importance, keys))
             })
             .collect();
         let plan = plans[0];
@@ -178,14 +188,26 @@ impl<'a> Lenses<'_, 'a> {
                 plan.settings.stop.check()?;
                 match self.through(view, scaling, own[0].0) {
                     Ok(shared) => {
-                        let targets: Vec<usize> = own.iter().map(|(target, _)| *target).collect();
-                        let mut tournaments: Vec<&mut Tournament> = own
-                            .iter_mut()
-                            .map(|(_, fits)| &mut fits.tournament)
-                            .collect();
-                        shared.enter(&mut tournaments, &targets, plan, &done)?;
-                        own.iter_mut()
-                            .for_each(|(_, fits)| fits.views.push(shared.clone()));
+                        let mut targets: Vec<usize> = Vec::new();
+                        let mut tournaments: Vec<&mut Tournament> = Vec::new();
+                        for (target, fits) in own.iter_mut() {
+                            fits.views.push(shared.clone());
+                            let Fits {
+                                tournament, folded, ..
+                            } = &mut **fits;
+                            match folded {
+                                Some(folded) => {
+                                    shared.enter_folds(tournament, folded, plan, &done)?;
+                                }
+                                None => {
+                                    targets.push(*target);
+                                    tournaments.push(tournament);
+                                }
+                            }
+                        }
+                        if !targets.is_empty() {
+                            shared.enter(&mut tournaments, &targets, plan, &done)?;
+                        }
                     }
                     Err(why) => own
                         .iter_mut()

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use faer::Mat;
 
 use crate::data::{Cells, Coupling, RowBlock, Statistics};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::{Population, covariance, pooled};
 use crate::model::{Scores, Term, to_raw};
 use crate::numerics::dense;
@@ -119,9 +119,22 @@ impl<'a> Shared<'a> {
 
     /// The rows of a target, which leave-one-out needs.
     pub(super) fn rows_of(&self, target: usize) -> Result<&RowBlock<'a>> {
-        let name = &self.cells().tasks()[target].name;
         let rows = self.statistics.rows_of(target);
-        rows.ok_or_else(|| needs_rows(name))
+        rows.ok_or_else(|| self.needs_rows(target))
+    }
+
+    /// That the rows of a target are not at hand.
+    pub(super) fn needs_rows(&self, target: usize) -> Error {
+        needs_rows(&self.cells().tasks()[target].name)
+    }
+
+    /// What each feature is multiplied by, where that is all (`Some`), and where it is anything (`Some(Some)`).
+    pub(super) fn columns(&self) -> Option<Option<&[f64]>> {
+        match &self.map {
+            Map::Raw => Some(None),
+            Map::Standard(columns) => Some(Some(columns)),
+            Map::Cosine | Map::Rbf { .. } => None,
+        }
     }
 
     /// The candidates of each of the targets (ascending) in this view enter its tournament: at the coupling of the
@@ -178,7 +191,9 @@ impl<'a> Shared<'a> {
         target: usize,
     ) -> Result<Fitted> {
         let groups = self.statistics.groups_of(target);
-        let left_out = system.leave_one_out_of(self.rows_of(target)?, target, true, &groups);
+        let importance = self.statistics.importance_of(target);
+        let rows = self.rows_of(target)?;
+        let left_out = system.leave_one_out_of(rows, target, true, &groups, &importance);
         Ok(Fitted {
             point: GridPoint::of(coupling, target),
             effective: left_out.effective,
@@ -188,6 +203,7 @@ impl<'a> Shared<'a> {
                 coordinates: Coordinates::Features,
                 values: system.weights(target),
             },
+            without: Vec::new(),
         })
     }
 

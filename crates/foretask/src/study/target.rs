@@ -1,6 +1,6 @@
 //! [`Target`]: one target with all that its rule is made from, as every step of a study sees it.
 
-use crate::data::{Cells, Coupling, Groups, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, Importance, classes_in_order};
 use crate::error::Result;
 use crate::estimate::Population;
 use crate::forecast::{FEW, Note};
@@ -45,6 +45,11 @@ impl<'s> Target<'s, '_> {
     /// Those of its samples that are left out together.
     pub(super) fn groups(&self) -> Groups {
         self.shared.statistics.groups_of(self.index())
+    }
+
+    /// How much each of its samples counts.
+    pub(super) fn importance(&self) -> Importance {
+        self.shared.statistics.importance_of(self.index())
     }
 
     /// The number of its classes.

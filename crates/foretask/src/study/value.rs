@@ -77,7 +77,10 @@ impl Study<'_> {
             error_without,
             interval,
             paired: match without.zip(with) {
-                Some((without, with)) => Paired::new(&without, &with, &self.done.target().groups()),
+                Some((without, with)) => {
+                    let target = self.done.target();
+                    Paired::new(&without, &with, &target.groups(), &target.importance())
+                }
                 // A theory knows no samples: two separate forecasts.
                 None => {
                     let with = self.forecast();
@@ -89,7 +92,7 @@ impl Study<'_> {
 }
 
 impl Target<'_, '_> {
-    /// The loss of each sample, averaged over partitions; their mean is the error, or what is missed where a rate is
+    /// The loss of each sample, times its weight, averaged over partitions; their mean is the error, or what is missed where a rate is
     /// held.
     pub(super) fn losses(&self, judgements: &Judgements) -> Vec<f64> {
         let mut losses = vec![0.0; judgements.class.len()];
@@ -106,10 +109,13 @@ impl Target<'_, '_> {
         let stakes = self.stakes();
         let asked = self.plan.null.zip(self.settings().false_alarm.as_ref());
         let Some((null, asked)) = asked else {
+            let importance = self.importance();
             let wrong = judgement.wrong(class);
-            let both = wrong.iter().zip(class);
+            let both = wrong.iter().zip(class).enumerate();
             return both
-                .map(|(wrong, &c)| wrong * stakes.priors[c] / stakes.shares[c])
+                .map(|(l, (wrong, &c))| {
+                    importance.of(l) * wrong * stakes.priors[c] / stakes.shares[c]
+                })
                 .collect();
         };
         let score = |l: usize| judgement.scores[(l, 0)] - judgement.scores[(l, 1)];

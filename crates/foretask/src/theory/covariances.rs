@@ -7,6 +7,7 @@ use super::problem::check;
 use crate::data::Cells;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 /// One covariance per cell, checked; cells may share one.
 #[derive(Clone, Debug)]
@@ -14,6 +15,7 @@ pub struct Covariances {
     distinct: Vec<Mat<f64>>,
     of_cell: Vec<usize>,
     structure: Structure,
+    stop: Stop,
 }
 
 /// What the matrices have in common.
@@ -89,7 +91,18 @@ impl Covariances {
             distinct,
             of_cell,
             structure,
+            stop: Stop::default(),
         }
+    }
+
+    /// With the switch of a study: theories of them look at it.
+    pub(crate) fn stopped_by(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
+    }
+
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The number of cells.

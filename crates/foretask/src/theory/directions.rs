@@ -26,7 +26,10 @@ pub(super) trait Shape {
     fn map(&self, problem: &Problem) -> Vec<f64>;
 
     /// T.
-    fn traces(&self, problem: &Problem) -> Mat<f64>;
+    ///
+    /// # Errors
+    /// If it is to stop.
+    fn traces(&self, problem: &Problem) -> Result<Mat<f64>>;
 
     /// H'_rs = μ_rᵀ R_ab μ_s of the means centred by C, and what the W' are made of.
     fn align(self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread);
@@ -197,7 +200,7 @@ impl Shape for Directions {
         mapped
     }
 
-    fn traces(&self, problem: &Problem) -> Mat<f64> {
+    fn traces(&self, problem: &Problem) -> Result<Mat<f64>> {
         let (c, k) = (problem.cells.len(), problem.tasks());
         let mut traces = Mat::zeros(c, c);
         for (l, multiplicity) in self.multiplicity.iter().enumerate() {
@@ -215,7 +218,7 @@ impl Shape for Directions {
             }
         }
         dense::mirror(&mut traces);
-        traces
+        Ok(traces)
     }
 
     fn align(mut self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread) {

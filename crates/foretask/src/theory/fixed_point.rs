@@ -39,7 +39,7 @@ pub(super) fn newton<S: Shape>(problem: &Problem, shape: &mut S) -> Result<Fixed
     loop {
         iterations += 1;
         shape.resolve(problem, &tau)?;
-        let traces = shape.traces(problem);
+        let traces = shape.traces(problem)?;
         let jacobian = problem.weighted(&traces, &problem.noise_counts, &tau);
         let mapped = shape.map(problem);
         let difference = Mat::from_fn(c, 1, |r, _| mapped[r] - tau[r]);
@@ -113,7 +113,7 @@ pub(super) fn broyden<S: Shape>(problem: &Problem, shape: &mut S, start: Fixed) 
         shape.resolve(problem, &tau)?;
     }
     Ok(Fixed {
-        traces: shape.traces(problem),
+        traces: shape.traces(problem)?,
         tau,
         iterations,
     })

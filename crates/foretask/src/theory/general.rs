@@ -17,6 +17,7 @@ use super::directions::{Shape, Spread};
 use super::problem::Problem;
 use crate::error::Result;
 use crate::numerics::dense::{self, CANCELLATION, trace_of_product};
+use crate::stop::Stop;
 
 /// The blocks of R that all others are made of.
 pub(super) struct Blocks<'a> {
@@ -26,6 +27,8 @@ pub(super) struct Blocks<'a> {
     kinds: Vec<Kind<'a>>,
     /// Which of them is a cell's.
     of_cell: Vec<usize>,
+    /// Looked at before each step that costs p³.
+    stop: &'a Stop,
     /// R_ii, lower triangle.
     own: Vec<Mat<f64>>,
     /// G_i; none where λ = 0.
@@ -74,6 +77,7 @@ impl<'a> Blocks<'a> {
             means,
             kinds: seen.iter().map(kind).collect(),
             of_cell,
+            stop: covariances.stop(),
             own: vec![Mat::zeros(p, p); k],
             shared: vec![Mat::zeros(p, p); shared],
             head: Mat::zeros(p, p),
@@ -185,12 +189,14 @@ impl Shape for Blocks<'_> {
         let delta = problem.strengths(tau);
         set_identity(&mut self.head);
         for task in 0..problem.tasks() {
+            self.stop.check()?;
             self.factorise(problem, task, &delta)?;
         }
         if lambda > 0.0 {
             dense::cholesky(self.head.as_mut()).ok_or_else(|| problem.overflow(0))?;
         }
         for (task, own) in self.own.iter_mut().enumerate() {
+            self.stop.check()?;
             if let Some(shared) = self.shared.get_mut(task) {
                 dense::mirror(own);
                 shared.copy_from(&*own);
@@ -212,13 +218,14 @@ impl Shape for Blocks<'_> {
         self.of_cell.iter().map(|&kind| traces[kind]).collect()
     }
 
-    fn traces(&self, problem: &Problem) -> Mat<f64> {
+    fn traces(&self, problem: &Problem) -> Result<Mat<f64>> {
         let mut traces = Mat::zeros(self.kinds.len(), self.kinds.len());
         for b in 0..problem.tasks() {
             for a in b..problem.tasks() {
                 if a != b && self.shared.is_empty() {
                     continue;
                 }
+                self.stop.check()?;
                 // tr(Σ_s R_ba Σ_r R_ab) is the inner product of Σ_r R_ab and R_ab Σ_s.
                 let block = self.block(problem, a, b);
                 let right: Vec<(usize, Mat<f64>)> = self
@@ -226,6 +233,7 @@ impl Shape for Blocks<'_> {
                     .map(|s| (s, dense::times(block.as_ref(), self.kinds[s].covariance)))
                     .collect();
                 for (position, r) in self.kinds_of(a).enumerate() {
+                    self.stop.check()?;
                     let left = if a == b {
                         right[position].1.transpose().to_owned()
                     } else {
@@ -240,7 +248,9 @@ impl Shape for Blocks<'_> {
             }
         }
         let c = self.of_cell.len();
-        Mat::from_fn(c, c, |r, s| traces[(self.of_cell[r], self.of_cell[s])])
+        Ok(Mat::from_fn(c, c, |r, s| {
+            traces[(self.of_cell[r], self.of_cell[s])]
+        }))
     }
 
     fn align(self, problem: &Problem, centring: &Mat<f64>) -> (Mat<f64>, Spread) {

@@ -34,10 +34,13 @@ fn assert_same(study: &Study<'_>, alone: &Study<'_>, what: &Settings) {
     assert!(actual == expected, "{what:?}");
     assert_eq!(study.left_out(), alone.left_out());
     assert_eq!(
-        study.learning_curve(&[5, 50]).unwrap(),
-        alone.learning_curve(&[5, 50]).unwrap()
+        study.learning_curve(&[5, 50], &|_| {}).unwrap(),
+        alone.learning_curve(&[5, 50], &|_| {}).unwrap()
     );
-    assert_eq!(study.theories().unwrap(), alone.theories().unwrap());
+    assert_eq!(
+        study.theories(&|_| {}).unwrap(),
+        alone.theories(&|_| {}).unwrap()
+    );
     assert_eq!(study.relatedness(), alone.relatedness());
 }
 

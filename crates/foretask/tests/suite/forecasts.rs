@@ -93,7 +93,7 @@ fn learning_curves_fall_and_are_no_more_optimistic_than_known() {
         let test = Data::new(40, &[("target", &[1000, 1000], &mean)], 9000 + seed);
         let (tasks, more) = (data.tasks(), more.tasks());
         let small = study(&tasks, Labels::Auto);
-        let curve = small.learning_curve(&[0, 5, 15, 45, 200]).unwrap();
+        let curve = small.learning_curve(&[0, 5, 15, 45, 200], &|_| {}).unwrap();
         assert!((curve[0].error - small.forecast().error).abs() < 1e-15);
         assert!(
             curve

@@ -84,7 +84,7 @@ fn assert_same_study(actual: &Study<'_>, expected: &Study<'_>, what: &str) {
         &column(&e.intercept().iter().map(|x| x / size).collect::<Vec<_>>()),
         ROUNDING,
     );
-    let curve = |study: &Study<'_>| study.learning_curve(&[10]).unwrap();
+    let curve = |study: &Study<'_>| study.learning_curve(&[10], &|_| {}).unwrap();
     for (a, e) in curve(actual).iter().zip(&curve(expected)) {
         assert!(near(a.error, e.error), "{what}: {a:?} {e:?}");
     }
@@ -209,7 +209,10 @@ fn what_stands_next_to_a_forecast_is_that_of_the_data() {
             assert!(near(a.forecast.error, e.forecast.error), "{a:?} {e:?}");
         }
         // The general theory is left out where rows are not kept.
-        let (a, mut e) = (actual.theories().unwrap(), expected.theories().unwrap());
+        let (a, mut e) = (
+            actual.theories(&|_| {}).unwrap(),
+            expected.theories(&|_| {}).unwrap(),
+        );
         if features == 5 {
             assert_eq!(
                 e.pop().map(|theory| theory.provenance),

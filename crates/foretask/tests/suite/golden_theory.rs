@@ -316,8 +316,12 @@ fn moments_of_leave_one_out_responses_are_the_golden_ones() {
     for_each_training(|golden, _, _, responses| {
         for (task, loo) in responses.iter().enumerate() {
             let expected = &golden.expected["loo_moments"][task.to_string()];
-            let moments =
-                Moments::leave_one_out(loo.responses.as_ref(), &loo.class, golden.classes);
+            let moments = Moments::leave_one_out(
+                loo.responses.as_ref(),
+                &loo.class,
+                golden.classes,
+                &crate::data::Importance::default(),
+            );
             assert_close(&moments.mean, &matrix(&expected["mean"]), GOLDEN);
             assert_eq!(moments.covariance.len(), golden.classes);
             for covariance in &moments.covariance {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::common::drawn::{Data, along};
 use super::common::generate::cases;
-use crate::data::{Groups, RowBlock};
+use crate::data::{Groups, Importance, RowBlock};
 use crate::recipe::Folds;
 use crate::solve::{Grid, GridPoint, Reduced, System};
 
@@ -46,7 +46,13 @@ fn refitted(
     (
         system.responses_of(target, &held_out, &weights),
         system
-            .leave_one_out_of(&own, target, false, &Groups::default())
+            .leave_one_out_of(
+                &own,
+                target,
+                false,
+                &Groups::default(),
+                &statistics.importance_of(target).among(others),
+            )
             .responses,
     )
 }
@@ -125,7 +131,7 @@ proptest! {
         let coupling = Coupling::new(lambda, gamma.to_vec()).unwrap();
         let system = System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
         let rows = statistics.rows_of(2).unwrap();
-        let left_out = system.leave_one_out_of(rows, 2, true, &Groups::default());
+        let left_out = system.leave_one_out_of(rows, 2, true, &Groups::default(), &Importance::default());
         let fold = [0, few - 1, few, 2 * few - 1];
         let others = parts(&fold, 2 * few);
         let left = left_out.hat.unwrap().without(&fold, &others, &Groups::default());

@@ -70,9 +70,10 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
         })
     };
     let scores: Vec<Mat<f64>> = (0..partitions as u64).map(|i| draw(seed + i)).collect();
-    let (all, classes) = stacked(&scores.iter().collect::<Vec<_>>(), &class);
-    let calibration = Calibration::of_scores(&all, &classes, partitions);
-    let calibration = calibration.with_twin(&all, &classes, partitions);
+    let everyone = crate::data::Importance::default();
+    let (all, classes, _) = stacked(&scores.iter().collect::<Vec<_>>(), &class, &everyone);
+    let calibration = Calibration::of_scores(&all, &classes, &everyone, partitions);
+    let calibration = calibration.with_twin(&all, &classes, &everyone, partitions);
     let judged = |scores: Mat<f64>| Judgement {
         decisions: (0..class.len())
             .map(|l| {
@@ -91,6 +92,7 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
         kept: 0.9,
         class,
         groups: crate::data::Groups::default(),
+        importance: crate::data::Importance::default(),
         calibration,
     }
 }
@@ -198,7 +200,7 @@ fn the_calibration_is_of_least_cost() {
         let scores = &repeats[0].scores;
         let cost = |calibration: &Calibration| {
             let offsets: f64 = calibration.offsets.iter().map(|b| b * b).sum();
-            calibration.cross_entropy(scores, &class)
+            calibration.cross_entropy(scores, &class, &crate::data::Importance::default())
                 + 0.5 * (calibration.slope / 6.0).ln().powi(2)
                 + 0.5 * offsets / 0.25
         };

@@ -205,7 +205,12 @@ fn one_number_per_task_gives_the_golden_labels() {
         let loo = system
             .leave_one_out(&tasks, target)
             .stratified(tasks.cells());
-        let moments = Moments::leave_one_out(loo.responses.as_ref(), &loo.class, golden.classes);
+        let moments = Moments::leave_one_out(
+            loo.responses.as_ref(),
+            &loo.class,
+            golden.classes,
+            &crate::data::Importance::default(),
+        );
         let rule = one_vs_all::per_task(&moments, tasks.cells(), target);
         assert_close(&rule.label_scores, &matrix(expected), GOLDEN);
         compared += 1;

@@ -351,7 +351,7 @@ fn tiny_and_degenerate_targets_work() {
                     .unwrap()
                     .is_all_finite()
             );
-            study.learning_curve(&[1, 10]).unwrap();
+            study.learning_curve(&[1, 10], &|_| {}).unwrap();
         }
     }
     // All features constant: nothing can be learnt, and that is what the forecast says.

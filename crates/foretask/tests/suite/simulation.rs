@@ -311,8 +311,14 @@ fn leave_one_out_gaps(setting: &Setting) -> [Average; 3] {
     setting.simulate(|system, tasks, _| {
         let plain = system.leave_one_out(tasks, target);
         let stratified = plain.clone().stratified(&cells);
-        let moments = [plain, stratified]
-            .map(|loo| Moments::leave_one_out(loo.responses.as_ref(), &loo.class, 2));
+        let moments = [plain, stratified].map(|loo| {
+            Moments::leave_one_out(
+                loo.responses.as_ref(),
+                &loo.class,
+                2,
+                &crate::data::Importance::default(),
+            )
+        });
         for (gap, moments) in gaps.iter_mut().zip(&moments) {
             gap.add((0..2).flat_map(|class| {
                 let exact = setting.mean_response(system, first + class);

@@ -84,6 +84,7 @@ fn paired(without: usize, with: usize) -> Paired {
         &losses(without),
         &losses(with),
         &crate::data::Groups::default(),
+        &crate::data::Importance::default(),
     )
 }
 
@@ -190,7 +191,7 @@ fn labels_needed_are_the_inverse_of_the_curve() {
             ..settings(Labels::Auto)
         };
         let study = Study::new(&tasks, &settings).unwrap();
-        let curve = study.learning_curve(&[0, 10, 40]).unwrap();
+        let curve = study.learning_curve(&[0, 10, 40], &|_| {}).unwrap();
         assert!(curve.windows(2).all(|pair| pair[1].error < pair[0].error));
         let errors: Vec<f64> = curve.iter().map(|point| point.error).collect();
         for (needed, point) in study.labels_needed(&errors).unwrap().iter().zip(&curve) {
@@ -274,7 +275,7 @@ fn every_interval_holds_its_number() {
                         "{what}"
                     );
                 }
-                for point in study.learning_curve(&[0, 10]).unwrap() {
+                for point in study.learning_curve(&[0, 10], &|_| {}).unwrap() {
                     assert!(holds(point.interval, point.error), "{point:?}, {what}");
                     assert!(
                         holds(point.foretold_interval, point.error),

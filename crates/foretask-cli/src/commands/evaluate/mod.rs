@@ -10,7 +10,7 @@ use crate::arguments;
 use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
-use crate::read::{self, Names, Purpose, Table as Data};
+use crate::read::{self, Category, Names, Purpose, Table as Data};
 use crate::show::expected::{CALLED, Called, of_hundred};
 use crate::show::table::{Align, Table};
 use crate::show::{reliability, words};
@@ -60,15 +60,15 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
 fn classes_of(data: &Data, model: &Model) -> Result<Vec<usize>, Failure> {
     let labels = data.labels.as_deref().unwrap_or_default();
     let known = model.classes();
-    let position = |label: &String| known.iter().position(|class| class == label);
-    let unknown: Vec<&String> = labels
+    let position = |label: &Category| known.iter().position(|class| **class == **label);
+    let unknown: Vec<&Category> = labels
         .iter()
         .filter(|label| position(label).is_none())
         .collect();
     if unknown.is_empty() {
         return Ok(labels.iter().filter_map(position).collect());
     }
-    let mut names: Vec<String> = unknown.iter().map(|&label| label.clone()).collect();
+    let mut names: Vec<String> = unknown.iter().map(|label| label.to_string()).collect();
     names.sort();
     names.dedup();
     Err(Failure::UnknownLabels {

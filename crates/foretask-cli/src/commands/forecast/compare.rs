@@ -31,10 +31,10 @@ pub fn run(study: &Study, rules: bool) -> Result<Comparison, Failure> {
         }
         false => None,
     };
-    let _progress = Progress::of_unknown_length("asking the theories");
+    let progress = Progress::new("asking the theories");
     Ok(Comparison {
         rules,
-        theories: study.theories()?,
+        theories: study.theories(&|share| progress.tell(share))?,
     })
 }
 
@@ -93,7 +93,7 @@ impl Comparison {
         summary: &'s Summary,
     ) -> impl Iterator<Item = (Provenance, f64, bool)> + 's {
         let forecast = summary.forecast;
-        let counted = forecast.provenance == Provenance::LeaveOneOut;
+        let counted = forecast.provenance.is_left_out();
         let own = counted.then_some((forecast.provenance, forecast.error, true));
         own.into_iter().chain(self.theories.iter().map(|foretold| {
             // The forecast's own number may rest on another estimate of the same theory.
@@ -140,7 +140,7 @@ impl Comparison {
         }
         let source = summary.forecast.provenance;
         let who = match source {
-            Provenance::LeaveOneOut => "Theory",
+            Provenance::LeaveOneOut | Provenance::LeaveFoldOut => "Theory",
             _ => "Other theories",
         };
         let sentence = format!(
@@ -163,7 +163,7 @@ fn fewest_mistakes(summary: &Summary) -> &'static str {
 
 fn article(source: Provenance) -> &'static str {
     match source {
-        Provenance::LeaveOneOut => "",
+        Provenance::LeaveOneOut | Provenance::LeaveFoldOut => "",
         _ => "the ",
     }
 }
@@ -250,7 +250,7 @@ fn beside(own: Verdict) -> &'static str {
 /// Why the default is what it is.
 fn why(summary: &Summary) -> String {
     let chosen = match summary.forecast.provenance {
-        Provenance::LeaveOneOut => String::new(),
+        Provenance::LeaveOneOut | Provenance::LeaveFoldOut => String::new(),
         source => format!(
             "This forecast is by the {} because --theory says so. ",
             source.in_words()

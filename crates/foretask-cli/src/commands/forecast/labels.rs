@@ -30,10 +30,13 @@ pub struct Labels {
 impl Labels {
     /// Asks the study.
     pub fn new(study: &Study, arguments: &arguments::Forecast) -> Result<Self, Failure> {
-        let _progress = Progress::of_unknown_length("measuring what labels bring");
+        let progress = Progress::new("measuring what labels bring");
+        let tell = |share| progress.tell(share);
+        // What the curve rests on is what the other answers rest on, and only the curve says how far it is.
         let curve = match arguments.no_details {
-            true => None,
-            false => Some(study.learning_curve(&arguments.added)?),
+            true if arguments.reach.is_empty() && arguments.budget.is_none() => None,
+            true => study.learning_curve(&[], &tell).map(|_| None)?,
+            false => Some(study.learning_curve(&arguments.added, &tell)?),
         };
         let needed = match arguments.reach.as_slice() {
             [] => None,

@@ -1,7 +1,6 @@
 //! What to look at before a table is learnt from.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 
 use rayon::prelude::*;
 
@@ -90,7 +89,13 @@ impl std::fmt::Display for Warning {
 impl Preparation {
     /// Looks at the rows that were learnt from; `task` and `label` are the task and the class of each, where they
     /// are known.
-    pub fn check(&self, frame: &Frame, task: &[String], label: &[String]) -> Vec<Warning> {
+    pub fn check<S: AsRef<str>, U: AsRef<str>>(
+        &self,
+        frame: &Frame,
+        task: &[S],
+        label: &[U],
+    ) -> Vec<Warning> {
+        let (task, label) = (&Coded::new(task), &Coded::new(label));
         let columns: Vec<(&Column, &Encoding, &str)> = self
             .columns
             .iter()
@@ -103,11 +108,11 @@ impl Preparation {
                 Some((column, &encoded.encoding, encoded.name.as_str()))
             })
             .collect();
-        let mut warnings = copies(&columns, task, label, frame.rows());
+        let mut warnings = copies(&columns, &task.codes, frame.rows());
         let found: Vec<Option<Warning>> = columns
             .par_iter()
             .map(|(column, _, name)| {
-                if is_label(column, label) {
+                if is_label(column, &label.codes) {
                     return Some(Warning::IsLabel {
                         column: (*name).to_owned(),
                     });
@@ -121,6 +126,40 @@ impl Preparation {
         warnings.extend(drowns(&columns));
         warnings.extend(one_class(task, label));
         warnings
+    }
+}
+
+/// Names by their numbers, in order of appearance.
+struct Coded<'a> {
+    codes: Vec<u32>,
+    names: Vec<&'a str>,
+}
+
+/// Names that are found again by where they are stored.
+const PLACES: usize = 64;
+
+impl<'a> Coded<'a> {
+    fn new<S: AsRef<str>>(names: &'a [S]) -> Self {
+        let mut codes_of: HashMap<&str, u32> = HashMap::new();
+        // Rows may share their names: those in one place are one, and need not be looked at.
+        let mut seen: [(&str, u32); PLACES] = [("", 0); PLACES];
+        let mut coded = Self {
+            codes: Vec::with_capacity(names.len()),
+            names: Vec::new(),
+        };
+        for name in names {
+            let name = name.as_ref();
+            let slot = &mut seen[(name.as_ptr() as usize >> 4) % PLACES];
+            if !std::ptr::eq(slot.0, name) {
+                let code = *codes_of.entry(name).or_insert_with(|| {
+                    coded.names.push(name);
+                    coded.names.len() as u32 - 1
+                });
+                *slot = (name, code);
+            }
+            coded.codes.push(slot.1);
+        }
+        coded
     }
 }
 
@@ -146,12 +185,7 @@ fn codes(column: &Column) -> Vec<Option<usize>> {
     }
 }
 
-fn copies(
-    columns: &[(&Column, &Encoding, &str)],
-    task: &[String],
-    label: &[String],
-    rows: usize,
-) -> Vec<Warning> {
+fn copies(columns: &[(&Column, &Encoding, &str)], task: &[u32], rows: usize) -> Vec<Warning> {
     // Two features are easily equal by chance, as are few kinds of texts.
     let numbers = columns
         .iter()
@@ -168,16 +202,8 @@ fn copies(
             *hash = mixed ^ (mixed >> 29);
         });
     }
-    let code = |names: &[String], row: usize| {
-        names.get(row).map_or(0, |name| {
-            let mut hasher = DefaultHasher::new();
-            name.hash(&mut hasher);
-            hasher.finish()
-        })
-    };
-    let mut all: Vec<(u64, u64, u64)> = (0..rows)
-        .into_par_iter()
-        .map(|row| (hashes[row], code(task, row), code(label, row)))
+    let mut all: Vec<(u64, u32)> = (hashes.into_iter().enumerate())
+        .map(|(row, hash)| (hash, task.get(row).copied().unwrap_or(0)))
         .collect();
     all.par_sort_unstable();
     let (mut own, mut shared) = (0, 0);
@@ -197,7 +223,7 @@ fn copies(
 }
 
 /// Whether there is one value for each class and one class for each value.
-fn is_label(column: &Column, label: &[String]) -> bool {
+fn is_label(column: &Column, label: &[u32]) -> bool {
     if label.len() < ROWS_TO_TELL || label.len() != column.len() {
         return false;
     }
@@ -205,8 +231,8 @@ fn is_label(column: &Column, label: &[String]) -> bool {
     let (mut class_of, mut value_of) = (HashMap::new(), HashMap::new());
     for (row, class) in label.iter().enumerate() {
         let value = value(column, row, &codes);
-        if *class_of.entry(value).or_insert(class) != class
-            || *value_of.entry(class).or_insert(value) != value
+        if *class_of.entry(value).or_insert(*class) != *class
+            || *value_of.entry(*class).or_insert(value) != value
         {
             return false;
         }
@@ -227,21 +253,27 @@ fn all_different(column: &Column) -> bool {
     sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
+/// The variance of the values that are there, in two passes: about their mean it does not cancel.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let present = values.filter(|value| value.is_finite());
+    let (mut count, mut sum) = (0usize, 0.0);
+    for value in present.clone() {
+        count += 1;
+        sum += value;
+    }
+    let mean = sum / count as f64;
+    let squares: f64 = present.map(|value| (value - mean).powi(2)).sum();
+    match count {
+        0 => 0.0,
+        _ => squares / count as f64,
+    }
+}
+
 fn drowns(columns: &[(&Column, &Encoding, &str)]) -> Option<Warning> {
     let variance = |column: &Column| {
-        let of = |values: &mut dyn Iterator<Item = f64>| {
-            let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-            for value in values.filter(|value| value.is_finite()) {
-                count += 1.0;
-                let step = value - mean;
-                mean += step / count;
-                squares += step * (value - mean);
-            }
-            if count > 0.0 { squares / count } else { 0.0 }
-        };
         match column {
-            Column::Numbers(values) => of(&mut values.iter().copied()),
-            Column::Singles(values) => of(&mut values.iter().map(|&value| f64::from(value))),
+            Column::Numbers(values) => spread(values.iter().copied()),
+            Column::Singles(values) => spread(values.iter().map(|&value| f64::from(value))),
             // At most that of a fair coin.
             _ => 0.25,
         }
@@ -262,19 +294,23 @@ fn drowns(columns: &[(&Column, &Encoding, &str)]) -> Option<Warning> {
     })
 }
 
-fn one_class(task: &[String], label: &[String]) -> Vec<Warning> {
-    let mut classes: BTreeMap<&String, Option<&String>> = BTreeMap::new();
-    for (task, class) in task.iter().zip(label) {
-        let first = classes.entry(task).or_insert(Some(class));
-        if *first != Some(class) {
-            *first = None;
-        }
+fn one_class(task: &Coded<'_>, label: &Coded<'_>) -> Vec<Warning> {
+    // The only class of each task, or that there are several.
+    let mut only: Vec<Option<Option<u32>>> = vec![None; task.names.len()];
+    for (&task, &class) in task.codes.iter().zip(&label.codes) {
+        let seen = &mut only[task as usize];
+        *seen = match *seen {
+            Some(other) if other != Some(class) => Some(None),
+            _ => Some(Some(class)),
+        };
     }
-    let only = classes.into_iter().filter_map(|(task, class)| {
-        Some(Warning::OneClass {
-            task: task.clone(),
-            class: class?.clone(),
-        })
-    });
-    only.collect()
+    let mut found: Vec<(&str, &str)> = (task.names.iter().zip(only))
+        .filter_map(|(task, class)| Some((*task, label.names[class?? as usize])))
+        .collect();
+    found.sort_unstable();
+    let warning = |(task, class): (&str, &str)| Warning::OneClass {
+        task: task.to_owned(),
+        class: class.to_owned(),
+    };
+    found.into_iter().map(warning).collect()
 }

@@ -74,35 +74,43 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Appends a text; `None` is a missing one.
-    pub fn push(&mut self, text: Option<&str>) {
+    /// Appends a text, `None` is a missing one; and returns what [`Texts::repeat`] appends the same by.
+    pub fn push(&mut self, text: Option<&str>) -> u32 {
+        let code = match text {
+            None => NO_TEXT,
+            Some(text) => self.code(text),
+        };
+        self.repeat(code);
+        code
+    }
+
+    /// Appends a text that was appended before, by what [`Texts::push`] returned.
+    pub fn repeat(&mut self, code: u32) {
         self.rows += 1;
-        let Some(text) = text else {
-            self.missing += 1;
-            if !self.free {
-                self.codes.push(NO_TEXT);
-            }
-            return;
-        };
-        if self.free {
-            return;
+        self.missing += usize::from(code == NO_TEXT);
+        if !self.free {
+            self.codes.push(code);
         }
-        let code = match self.places.get(text) {
-            Some(&code) => code,
-            None => {
-                if self.levels.len() == MOST_TEXTS {
-                    self.free = true;
-                    self.codes = Vec::new();
-                    self.places = HashMap::new();
-                    return;
-                }
-                let code = self.levels.len() as u32;
-                self.levels.push(text.to_owned());
-                self.places.insert(text.to_owned(), code);
-                code
-            }
-        };
-        self.codes.push(code);
+    }
+
+    /// The code of a text, which may be a new one.
+    fn code(&mut self, text: &str) -> u32 {
+        if self.free {
+            return 0;
+        }
+        if let Some(&code) = self.places.get(text) {
+            return code;
+        }
+        if self.levels.len() == MOST_TEXTS {
+            self.free = true;
+            self.codes = Vec::new();
+            self.places = HashMap::new();
+            return 0;
+        }
+        let code = self.levels.len() as u32;
+        self.levels.push(text.to_owned());
+        self.places.insert(text.to_owned(), code);
+        code
     }
 
     /// The texts of a column that is coded already: positions in `levels`, negative for a missing one.

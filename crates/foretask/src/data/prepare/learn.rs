@@ -210,20 +210,25 @@ fn numbers(
 
 /// The median of each task, or of all rows where a task has no value.
 fn medians(rows_of: &[Vec<usize>], value: impl Fn(usize) -> f64) -> Vec<f64> {
+    // One buffer for all tasks: making new ones takes longer than the medians.
+    let most = rows_of.iter().map(Vec::len).max().unwrap_or(0);
+    let mut buffer = Vec::with_capacity(most);
     let own: Vec<Option<f64>> = rows_of
         .iter()
-        .map(|rows| median(rows.iter().map(|&row| value(row))))
+        .map(|rows| median(&mut buffer, rows.iter().map(|&row| value(row))))
         .collect();
     if own.iter().all(Option::is_some) {
         return own.into_iter().flatten().collect();
     }
-    let all = median(rows_of.iter().flatten().map(|&row| value(row))).unwrap_or(0.0);
+    let every = rows_of.iter().flatten().map(|&row| value(row));
+    let all = median(&mut buffer, every).unwrap_or(0.0);
     own.into_iter().map(|own| own.unwrap_or(all)).collect()
 }
 
 /// The median of the values that are there.
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.filter(|value| !value.is_nan()).collect();
+fn median(values: &mut Vec<f64>, all: impl Iterator<Item = f64>) -> Option<f64> {
+    values.clear();
+    values.extend(all.filter(|value| !value.is_nan()));
     let middle = values.len() / 2;
     if values.is_empty() {
         return None;

@@ -53,7 +53,8 @@ impl Statistics<'_> {
     /// The state as bytes (safetensors).
     ///
     /// # Errors
-    /// [`Error::Format`] if the statistics are too large for the format, [`Error::Setting`] if they have groups.
+    /// [`Error::Format`] if the statistics are too large for the format, [`Error::Setting`] if they have groups
+    /// or weights.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.refuse_groups()?;
         to_bytes(self).map_err(|why| Error::Format {
@@ -207,6 +208,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         second,
         kept,
         groups: None,
+        importance: None,
         stop: Stop::default(),
     };
     check::numbers(&statistics)?;

@@ -151,6 +151,7 @@ impl Statistics<'_> {
             second: second.collect(),
             kept: self.kept.clone(),
             groups: self.groups.clone(),
+            importance: self.importance.clone(),
             stop: self.stop.clone(),
         }
     }

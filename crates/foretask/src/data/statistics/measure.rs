@@ -6,9 +6,10 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::{Bounds, Kept, RowBlock, Second, Statistics};
+use super::{Bounds, Kept, RowBlock, Second, Statistics, weigh};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
+use crate::data::importance::Importance;
 use crate::data::rows::{PANEL, Rows};
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
@@ -20,7 +21,7 @@ impl<'a> Statistics<'a> {
     pub fn of(tasks: &Tasks<'a>) -> Self {
         Self {
             groups: tasks.groups().map(<[Groups]>::to_vec),
-            ..measure(tasks.rows(), tasks.cells(), tasks.order(), &Stop::default())
+            ..of_tasks(tasks, &Stop::default())
         }
     }
 
@@ -28,6 +29,11 @@ impl<'a> Statistics<'a> {
     pub(crate) fn stopped_by(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
+    }
+
+    /// The switch.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// The samples of the cells `left` only, whose tasks and classes are `cells`
@@ -38,6 +44,8 @@ impl<'a> Statistics<'a> {
     pub(crate) fn restricted(&self, cells: &Cells, left: &[usize]) -> Result<Self> {
         let mut restricted = self.first_order_of(cells.clone(), left);
         let mut groups = Vec::with_capacity(cells.tasks().len());
+        let mut importance = Vec::with_capacity(cells.tasks().len());
+        let mut lessened = Vec::new();
         for task in 0..cells.tasks().len() {
             let own = &left[cells.of_task(task)];
             let before = self.cells.task_of(own[0]);
@@ -46,6 +54,7 @@ impl<'a> Statistics<'a> {
             if own.len() == all.len() {
                 restricted.second.push(self.second[before].clone());
                 groups.push(self.groups_of(before));
+                importance.push(self.importance_of(before));
                 continue;
             }
             let first = |cell: usize| -> usize {
@@ -56,15 +65,23 @@ impl<'a> Statistics<'a> {
                 .flat_map(|&cell| first(cell)..first(cell) + self.cells.count(cell))
                 .collect();
             groups.push(self.groups_of(before).among(&samples));
+            importance.push(self.importance_of(before).among(&samples));
             let rows = self.rows_of(before).ok_or_else(|| Error::RowsNotKept {
                 what: "one-versus-one",
                 task: cells.tasks()[task].name.clone(),
                 instead: "use another rule",
             })?;
-            let second = restricted.second_of(task, rows.select(samples.into_iter()));
-            restricted.second.push(second);
+            let rows = rows.select(samples.into_iter());
+            lessened.push(task);
+            restricted.second.push(Second::Rows(rows));
         }
         restricted.groups = self.groups.is_some().then_some(groups);
+        restricted = restricted.with_importance(self.importance.is_some().then_some(importance));
+        for task in lessened {
+            if let Second::Rows(rows) = restricted.second[task].clone() {
+                restricted.second[task] = restricted.second_of(task, rows);
+            }
+        }
         Ok(restricted)
     }
 
@@ -91,8 +108,18 @@ impl<'a> Statistics<'a> {
             classes: kept.iter().map(|&c| entry.classes[c].clone()).collect(),
             counts: kept.iter().map(|&c| counts[c]).collect(),
         };
-        let cells = Cells::new(vec![one.clone()]);
-        let (own, _) = first_order(&cells, self.features, &[rows], |_| Wanted::Squares);
+        let mut importance = self.importance.clone();
+        let own_importance = self.importance_of(task).among(samples);
+        if let Some(importance) = &mut importance {
+            importance[task] = own_importance.clone();
+        }
+        let (own, _) = first_order(
+            &Cells::new(vec![one.clone()]),
+            self.features,
+            &[rows],
+            Some(&[own_importance]),
+            |_| Wanted::Squares,
+        );
         let mut tasks = self.cells.tasks().to_vec();
         tasks[task] = one;
         let cells = Cells::new(tasks);
@@ -111,7 +138,7 @@ impl<'a> Statistics<'a> {
         };
         let mut bounds = self.bounds.clone();
         bounds[task].clone_from(&own.bounds[0]);
-        Some(Self {
+        let some = Self {
             features: self.features,
             names: self.names.clone(),
             parts: BTreeSet::new(),
@@ -125,8 +152,10 @@ impl<'a> Statistics<'a> {
                 groups[task] = groups[task].among(samples);
                 groups
             }),
+            importance: None,
             stop: self.stop.clone(),
-        })
+        };
+        Some(some.with_importance(importance))
     }
 
     /// What to keep of a task with these rows, once the means are known.
@@ -137,9 +166,14 @@ impl<'a> Statistics<'a> {
         let class = classes_in_order(&self.cells.tasks()[task]);
         let cells = self.cells.of_task(task);
         let means: Vec<Vec<f64>> = cells.map(|cell| column(&self.means, cell)).collect();
-        let (rows_as_stored, class) = as_stored(&rows, &class);
-        let wanted = Wanted::Scatter(&self.stop);
-        let (_, within) = about(&rows_as_stored, &class, &means, wanted);
+        let weights = self.importance_of(task);
+        let within = if weights.is_given() {
+            weighted_scatter(&rows, &class, &means, &weights, &self.stop)
+        } else {
+            let (rows_as_stored, class) = as_stored(&rows, &class);
+            let wanted = Wanted::Scatter(&self.stop);
+            about(&rows_as_stored, &class, &means, wanted).1
+        };
         Second::Scatter {
             scatter: Arc::new(self.about_task_mean(task, within)),
             rows: Some(rows),
@@ -153,7 +187,7 @@ impl<'a> Statistics<'a> {
         let cells = self.cells.of_task(task);
         let between = Mat::from_fn(self.features, cells.len(), |feature, class| {
             let cell = cells.start + class;
-            (self.cells.count(cell) as f64).sqrt() * (self.means[(feature, cell)] - mean[feature])
+            self.cells.mass(cell).sqrt() * (self.means[(feature, cell)] - mean[feature])
         });
         dense::add_outer(within.as_mut(), between.as_ref(), 1.0);
         within
@@ -164,14 +198,15 @@ impl<'a> Statistics<'a> {
         cells: &Cells,
         features: usize,
         blocks: Vec<RowBlock<'a>>,
+        importance: Option<&[Importance]>,
         stop: &Stop,
     ) -> Self {
         let wanted = |rows: &RowBlock<'_>| match rows.len() < features {
             true => Wanted::Squares,
             false => Wanted::Scatter(stop),
         };
-        let (mut statistics, within) = first_order(cells, features, &blocks, wanted);
-        statistics.stop = stop.clone();
+        let (statistics, within) = first_order(cells, features, &blocks, importance, wanted);
+        let mut statistics = statistics.stopped_by(stop);
         for (task, (rows, within)) in blocks.into_iter().zip(within).enumerate() {
             let second = match rows.len() < features {
                 true => Second::Rows(rows),
@@ -197,7 +232,7 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
     type Error = Error;
 
     fn try_from((tasks, stop): (&Tasks<'a>, &Stop)) -> Result<Self> {
-        let statistics = measure(tasks.rows(), tasks.cells(), tasks.order(), stop);
+        let statistics = of_tasks(tasks, stop);
         stop.check()?;
         Ok(Self {
             groups: tasks.groups().map(<[Groups]>::to_vec),
@@ -208,21 +243,41 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
 }
 
 /// Counts, means, squares within classes and bounds, and the scatter of each task within its classes where it is
-/// wanted; two passes, so that a large mean costs no digits. Rows are read in the order in which they lie in memory.
+/// wanted; two passes, so that a large mean costs no digits. Rows are read in the order in which they lie in memory,
+/// those that have weights in the order of their weights.
 fn first_order<'r, 's>(
     cells: &Cells,
     p: usize,
     blocks: &[RowBlock<'_>],
+    importance: Option<&[Importance]>,
     wanted: impl Fn(&RowBlock<'_>) -> Wanted<'s> + Sync,
 ) -> (Statistics<'r>, Vec<Mat<f64>>) {
     let tasks: Vec<(Means, Vec<Vec<f64>>, Mat<f64>)> = blocks
         .par_iter()
         .zip(cells.tasks())
-        .map(|(rows, task)| {
-            let (stored, class) = as_stored(rows, &classes_in_order(task));
-            let first = means(&stored, &class, task.classes.len());
-            let (squares, within) = about(&stored, &class, &first.means, wanted(rows));
-            (first, squares, within)
+        .enumerate()
+        .map(|(number, (rows, task))| {
+            let class = classes_in_order(task);
+            let (stored, stored_class) = as_stored(rows, &class);
+            let first = means(&stored, &stored_class, task.classes.len());
+            let weights = importance.and_then(|of| of.get(number));
+            match weights.filter(|own| own.is_given()) {
+                None => {
+                    let (squares, within) =
+                        about(&stored, &stored_class, &first.means, wanted(rows));
+                    (first, squares, within)
+                }
+                Some(weights) => {
+                    let (means, squares) = weighted(rows, &task.counts, weights);
+                    let within = match wanted(rows) {
+                        Wanted::Squares => Mat::zeros(0, 0),
+                        Wanted::Scatter(stop) => {
+                            weighted_scatter(rows, &class, &means, weights, stop)
+                        }
+                    };
+                    (Means { means, ..first }, squares, within)
+                }
+            }
         })
         .collect();
     let (mut means, mut within) = (Mat::zeros(p, cells.len()), Mat::zeros(p, cells.len()));
@@ -248,8 +303,10 @@ fn first_order<'r, 's>(
         second: Vec::new(),
         kept: Kept::default(),
         groups: None,
+        importance: None,
         stop: Stop::default(),
     };
+    let statistics = statistics.with_importance(importance.map(<[Importance]>::to_vec));
     (statistics, scatters)
 }
 
@@ -441,6 +498,44 @@ fn about(
     (squares, scatter)
 }
 
+/// The means of the classes of a task whose rows have weights, and the squares of its features about them.
+fn weighted(
+    rows: &RowBlock<'_>,
+    counts: &[usize],
+    weights: &Importance,
+) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let mut start = 0;
+    let classes = counts.iter().map(|count| {
+        let own = start..start + count;
+        start = own.end;
+        let mean = weigh::mean(rows, own.clone(), weights);
+        let squares = weigh::squares(rows, own, &mean, weights);
+        (mean, squares)
+    });
+    classes.unzip()
+}
+
+/// The scatter of rows that have weights about the means of their classes, unless the switch is thrown.
+fn weighted_scatter(
+    rows: &RowBlock<'_>,
+    class: &[usize],
+    means: &[Vec<f64>],
+    weights: &Importance,
+    stop: &Stop,
+) -> Mat<f64> {
+    let mut scatter = Mat::zeros(rows.features(), rows.features());
+    let shift = |sample: usize| means[class[sample]].as_slice();
+    rows.for_panels_each(shift, 1.0, |start, panel| {
+        if stop.check().is_err() {
+            return;
+        }
+        let weighed = weights.roots().map(|of| weigh::weighed(panel, start, of));
+        let panel = weighed.as_ref().map_or(panel, Mat::as_ref);
+        dense::add_outer(scatter.as_mut(), panel, 1.0);
+    });
+    scatter
+}
+
 pub(super) fn measure<'i>(
     rows: Rows<'i>,
     cells: &Cells,
@@ -450,5 +545,15 @@ pub(super) fn measure<'i>(
     let start = |task: usize| (0..task).map(|i| cells.samples(i)).sum::<usize>();
     let rows_of = |task: usize| &order[start(task)..start(task) + cells.samples(task)];
     let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, rows_of(task)));
-    Statistics::of_blocks(cells, rows.features(), blocks.collect(), stop)
+    Statistics::of_blocks(cells, rows.features(), blocks.collect(), None, stop)
+}
+
+fn of_tasks<'i>(tasks: &Tasks<'i>, stop: &Stop) -> Statistics<'i> {
+    let (rows, cells) = (tasks.rows(), tasks.cells());
+    let Some(importance) = tasks.importance() else {
+        return measure(rows, cells, tasks.order(), stop);
+    };
+    let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, tasks.rows_of(task)));
+    let blocks = blocks.collect();
+    Statistics::of_blocks(cells, rows.features(), blocks, Some(importance), stop)
 }

@@ -64,7 +64,7 @@ impl Statistics<'static> {
     ///
     /// # Errors
     /// [`Error::SamePart`] if these rows are there already, [`Error::OtherColumns`] or [`Error::Shape`] if the features
-    /// differ, [`Error::Setting`] if either has groups and neither is empty; nothing is added then.
+    /// differ, [`Error::Setting`] if either has groups or weights and neither is empty; nothing is added then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if !self.parts().is_disjoint(&other.parts()) {
             return Err(Error::SamePart {
@@ -128,15 +128,16 @@ impl Statistics<'static> {
             });
         }
         // The union with nothing is what it was, groups included.
-        let groups = match self.cells.tasks().is_empty() {
-            true => other.groups.clone(),
+        let (groups, importance) = match self.cells.tasks().is_empty() {
+            true => (other.groups.clone(), other.importance.clone()),
             false => {
                 self.refuse_groups()?;
                 other.refuse_groups()?;
-                None
+                (None, None)
             }
         };
-        *self = merged(std::mem::replace(self, Self::new(0)), &other);
+        let merged = merged(std::mem::replace(self, Self::new(0)), &other);
+        *self = merged.with_importance(importance);
         self.groups = groups;
         Ok(())
     }
@@ -243,6 +244,7 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
         second,
         kept: a.kept,
         groups: None,
+        importance: None,
         stop: a.stop,
     }
 }

@@ -30,10 +30,12 @@ mod copies;
 mod measure;
 mod merge;
 mod parts;
+mod portions;
 mod rows;
 mod scale;
 mod share;
 mod view;
+mod weigh;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,12 +44,15 @@ use faer::Mat;
 
 use crate::data::cells::Cells;
 use crate::data::groups::Groups;
+use crate::data::importance::Importance;
 use crate::data::tasks::check_rows;
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
+pub(crate) use portions::Portion;
 pub(crate) use rows::RowBlock;
+pub(crate) use weigh::weighed;
 
 /// A spread below this share of the size of the values is rounding.
 pub(crate) const NO_SPREAD: f64 = 1e-14;
@@ -82,6 +87,8 @@ pub struct Statistics<'a> {
     kept: Kept,
     /// Which samples of each task belong together, if it was said.
     groups: Option<Vec<Groups>>,
+    /// How much the samples of each task count, if they differ.
+    importance: Option<Vec<Importance>>,
     /// Scatters of a study that is to stop are not finished.
     stop: Stop,
 }
@@ -168,6 +175,7 @@ impl Statistics<'static> {
             second: Vec::new(),
             kept: Kept::default(),
             groups: None,
+            importance: None,
             stop: Stop::default(),
         }
     }
@@ -270,16 +278,33 @@ impl<'a> Statistics<'a> {
         own.cloned().unwrap_or_default()
     }
 
-    /// Groups are of rows that are at hand: statistics that are kept for later have none.
+    /// How much each sample of a task counts, in the order of its rows.
+    pub(crate) fn importance_of(&self, task: usize) -> Importance {
+        let own = self.importance.as_ref().and_then(|own| own.get(task));
+        own.cloned().unwrap_or_default()
+    }
+
+    /// Groups and weights are of rows that are at hand: statistics that are kept for later have none.
     fn refuse_groups(&self) -> Result<()> {
-        match self.groups {
-            None => Ok(()),
-            Some(_) => Err(Error::Setting {
-                setting: "groups",
-                value: "given".into(),
-                expected: "statistics that are merged or stored keep no groups: study the rows in memory",
-            }),
+        let given = match (&self.groups, &self.importance) {
+            (None, None) => return Ok(()),
+            (Some(_), _) => "groups",
+            (None, Some(_)) => "weights",
+        };
+        Err(Error::Setting {
+            setting: given,
+            value: "given".into(),
+            expected: "statistics that are merged or stored keep no groups and no weights: study the rows in memory",
+        })
+    }
+
+    /// With the importance of the samples of each task, which means and scatters were made with.
+    fn with_importance(mut self, importance: Option<Vec<Importance>>) -> Self {
+        self.importance = importance.filter(|own| own.iter().any(Importance::is_given));
+        if let Some(importance) = &self.importance {
+            self.cells = self.cells.weighed(importance);
         }
+        self
     }
 
     /// The same without one task.
@@ -296,7 +321,11 @@ impl<'a> Statistics<'a> {
         if let Some(groups) = &mut without.groups {
             groups.remove(task);
         }
-        without
+        let mut importance = self.importance.clone();
+        if let Some(importance) = &mut importance {
+            importance.remove(task);
+        }
+        without.with_importance(importance)
     }
 
     /// Means and traces of some cells, under other names.
@@ -316,6 +345,7 @@ impl<'a> Statistics<'a> {
             second: Vec::new(),
             kept: self.kept.clone(),
             groups: None,
+            importance: None,
             stop: self.stop.clone(),
         }
     }

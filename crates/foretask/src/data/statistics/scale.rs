@@ -40,9 +40,7 @@ impl Statistics<'_> {
         let range = self.cells.of_task(task);
         let weigh = |of: &dyn Fn(usize) -> f64| -> f64 {
             let cells = range.clone();
-            cells
-                .map(|cell| self.cells.count(cell) as f64 * of(cell))
-                .sum()
+            cells.map(|cell| self.cells.mass(cell) * of(cell)).sum()
         };
         let mean = self.task_mean(task);
         let cell_trace = |cell: usize| self.within.col(cell).iter().sum::<f64>();
@@ -51,13 +49,13 @@ impl Statistics<'_> {
         // What rounding of the means alone would leave is no spread.
         let size = weigh(&|cell| self.means.col(cell).squared_norm_l2());
         let real = |trace: f64| trace > NO_SPREAD * NO_SPREAD * size;
-        let per_feature = |trace: f64, freedom: usize| {
-            (freedom > 0 && real(trace)).then(|| trace / (freedom as f64 * self.features as f64))
+        let per_feature = |trace: f64, freedom: f64| {
+            (freedom > 0.0 && real(trace)).then(|| trace / (freedom * self.features as f64))
         };
-        let freedom = |cell: usize| self.cells.count(cell).saturating_sub(1);
+        let freedom = |cell: usize| self.cells.freedom(cell..cell + 1);
         Variances {
             within: per_feature(within, range.clone().map(freedom).sum()),
-            total: per_feature(within + between, self.cells.samples(task).saturating_sub(1)),
+            total: per_feature(within + between, self.cells.freedom(range)),
         }
     }
 }

@@ -10,12 +10,13 @@ impl<'a> Statistics<'a> {
     pub(crate) fn pooled_variances(&self) -> Vec<f64> {
         let cells = &self.cells;
         let tasks = cells.tasks().len();
-        let freedom: usize = (0..tasks).map(|task| cells.samples(task) - 1).sum();
+        let freedom = (0..tasks).map(|task| cells.freedom(cells.of_task(task)));
+        let freedom: f64 = freedom.sum();
         let mut squares = vec![0.0; self.features];
         for task in 0..tasks {
             let mean = self.task_mean(task);
             for cell in cells.of_task(task) {
-                let n = cells.count(cell) as f64;
+                let n = cells.mass(cell);
                 for (feature, sum) in squares.iter_mut().enumerate() {
                     let apart = self.means[(feature, cell)] - mean[feature];
                     *sum += self.within[(feature, cell)] + n * apart * apart;
@@ -24,7 +25,7 @@ impl<'a> Statistics<'a> {
         }
         let both = squares.iter().zip(self.farthest());
         both.map(|(sum, farthest)| match farthest > 0.0 {
-            true => sum / freedom.max(1) as f64,
+            true => sum / freedom.max(1.0),
             false => 0.0,
         })
         .collect()
@@ -84,7 +85,13 @@ impl<'a> Statistics<'a> {
     pub(crate) fn with_rows(&self, features: usize, rows: Vec<RowBlock<'a>>) -> Self {
         Self {
             groups: self.groups.clone(),
-            ..Self::of_blocks(&self.cells, features, rows, &self.stop)
+            ..Self::of_blocks(
+                &self.cells,
+                features,
+                rows,
+                self.importance.as_deref(),
+                &self.stop,
+            )
         }
     }
 }
