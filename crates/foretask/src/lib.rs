@@ -130,13 +130,14 @@
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
+//!     portion.rs          some of a task's rows, summed up
 //!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
 //!     scale.rs            one number per task
 //!     measure.rs          statistics of rows
 //!     view.rs             of rows seen through a map
 //!     merge.rs            the union of two
-//!     portions.rs         some of a task's rows, summed up
+//!     portions.rs         the rows of a task by fold
 //!     bytes.rs            as bytes
 //!     copies.rs           rows that look as if they belonged together
 //!   prepare/

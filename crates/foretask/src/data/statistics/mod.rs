@@ -26,6 +26,7 @@ mod bytes;
 mod copies;
 mod measure;
 mod merge;
+mod portion;
 mod portions;
 mod rows;
 mod scale;
@@ -45,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
-pub(crate) use portions::Portion;
+pub(crate) use portion::Portion;
 pub(crate) use rows::RowBlock;
 pub(crate) use weigh::weighed;
 
