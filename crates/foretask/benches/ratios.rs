@@ -564,6 +564,37 @@ fn forecasts() {
 }
 
 /// What does not depend on the target is shared; leaving out the samples of each target is not.
+/// Targets with many rows: by folds of statistics, against the bare product of all rows.
+fn many_rows(n: usize, p: usize, goal: f64) {
+    let problem = Problem::new(n, p, 4);
+    let tasks = problem.tasks();
+    let settings = Settings {
+        target: Some("task03".into()),
+        ..Settings::default()
+    };
+    let whole = || {
+        let study = Study::new(&tasks, &settings).expect("solvable");
+        study.model().expect("solvable")
+    };
+    let view = problem.view();
+    let (ours, theirs) = versus(3, whole, || symmetric_product(view.transpose()));
+    report(
+        &format!("default with forecast n={n} p={p} k=4 / bare product"),
+        ours,
+        "s",
+        ours / theirs,
+        goal,
+    );
+    let bytes = peak_bytes(whole);
+    report(
+        "  peak memory beside the data / 200 MB",
+        megabytes(bytes),
+        "MB",
+        megabytes(bytes) / 200.0,
+        1.0,
+    );
+}
+
 fn all_targets() {
     for (rows, features, most) in [(1_200, 800, 0.8), (1_200, 3_000, 0.7), (4_000, 400, 1.0)] {
         let problem = Problem::new(rows, features, 4);
@@ -666,6 +697,10 @@ fn main() {
         ("recipe", recipe),
         ("forecasts", forecasts),
         ("all_targets", all_targets),
+        ("many_rows", || {
+            many_rows(500_000, 200, 6.0);
+            many_rows(1_000_000, 50, 40.0);
+        }),
         ("predict", predict),
     ];
     for (name, part) in parts {

@@ -130,6 +130,7 @@
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
+//!     portion.rs          some of a task's rows, summed up
 //!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
 //!     columns.rs          features by name
@@ -139,7 +140,7 @@
 //!     merge.rs            the union of two
 //!     parts.rs            of many, none of them twice
 //!     check.rs            whether numbers can be statistics
-//!     portions.rs         some of a task's rows, summed up
+//!     portions.rs         the rows of a task by fold
 //!     bytes.rs            as bytes
 //!     share.rs            for others to see
 //!     copies.rs           rows that look as if they belonged together

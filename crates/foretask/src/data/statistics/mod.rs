@@ -30,6 +30,7 @@ mod copies;
 mod measure;
 mod merge;
 mod parts;
+mod portion;
 mod portions;
 mod rows;
 mod scale;
@@ -50,7 +51,7 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
-pub(crate) use portions::Portion;
+pub(crate) use portion::Portion;
 pub(crate) use rows::RowBlock;
 pub(crate) use weigh::weighed;
 
