@@ -104,6 +104,13 @@ def test_subtrees_are_the_tree_and_parts_stay_as_they_are(two_tasks, count):
     assert Statistics.from_bytes(whole).n_samples == len(two_tasks[1])
 
 
+def test_parts_that_hold_the_same_rows_are_two(two_tasks):
+    once = parts_of(two_tasks, 3)
+    for parts in (once + once, [once[0], once[0]]):
+        whole = _gather.tree(parts, "webcam").statistics
+        assert whole.n_samples == sum(one.statistics.n_samples for one in parts)
+
+
 def test_how_rows_of_a_part_come_does_not_matter(two_tasks, monkeypatch):
     monkeypatch.setattr(_gather, "BLOCK", 16)
     X, y, task = two_tasks

@@ -14,8 +14,10 @@ impl<'a> Statistics<'a> {
     ///
     /// # Errors
     /// [`Error::SmallCell`], which names the task and the class that are too small or the task whose rows would be
-    /// shown: one with fewer rows than features, or one whose rows are kept.
+    /// shown: one with fewer rows than features, or one whose rows are kept. [`Error::Setting`] if there are groups or
+    /// weights: the bounds hold for rows that count alike.
     pub fn shareable(&self, min_cell: usize) -> Result<Self> {
+        self.refuse_groups()?;
         let mut shared = self.clone();
         for (task, entry) in self.cells.tasks().iter().enumerate() {
             let small = |class: Option<&String>, why: String| Error::SmallCell {
