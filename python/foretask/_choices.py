@@ -19,7 +19,15 @@ from ._data import Names
 Rule = Literal["auto", "one-hot", "one-vs-all", "naive-one-vs-all", "one-vs-one", "bayes"]
 Labels = Literal["auto", "optimal", "classical", "alone", "pooled"]
 Theory = Literal[
-    "auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", "leave-one-out", "leave-fold-out"
+    "auto",
+    "isotropic",
+    "spherical",
+    "common",
+    "general",
+    "ledoit-wolf",
+    "sample",
+    "leave-one-out",
+    "leave-fold-out",
 ]
 Scale = Literal["auto", "none"]
 Ties = Literal["margins", "first"]
