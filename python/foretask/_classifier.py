@@ -83,8 +83,9 @@ default="auto"
         The label values to train with: "classical" the same in every task, "alone" the target only,
         "pooled" the same in every task and one set of weights for all (``gamma`` is taken for 0).
     theory : {"auto", "isotropic", "spherical", "common", "general", "ledoit-wolf", "sample", \
-"leave-one-out"}, default="auto"
-        Where the forecast comes from. "auto" is leave-one-out, whatever the law of the features;
+"leave-one-out", "leave-fold-out"}, default="auto"
+        Where the forecast comes from. "auto" leaves samples out, one by one or, where the target has many
+        rows, fold by fold, whatever the law of the features;
         "common" is the theory of one covariance shape that all classes have in common.
     lam : float, default=None
         How strongly tasks share; chosen in closed form by default. Needs ``gamma``.

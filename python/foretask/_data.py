@@ -197,7 +197,7 @@ def class_weights(
         )
     factor = np.ones(len(classes.names))
     for label, weight in class_weight.items():
-        if not isinstance(weight, numbers.Real) or not 0 <= weight < np.inf:
+        if not isinstance(weight, numbers.Real) or not 0 <= float(weight) < np.inf:
             raise ValueError(
                 f"class_weight must be finite numbers, zero or more; class {label!r} has {weight!r}"
             )

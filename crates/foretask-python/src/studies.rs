@@ -57,12 +57,15 @@ pub fn fit_statistics<'py>(
     Ok((models, table(py, &likeness)))
 }
 
+/// How alike the tasks are, one by one.
+type Likeness = Vec<Vec<Option<f64>>>;
+
 /// The model of each target, in batches where there are many: nothing is asked of the studies later.
 fn trained(
     statistics: Statistics<'_>,
     chosen: &Chosen,
     share: &Share,
-) -> foretask::Result<(Vec<Model>, Vec<Vec<Option<f64>>>)> {
+) -> foretask::Result<(Vec<Model>, Likeness)> {
     let likeness = foretask::relatedness(&statistics, chosen.scaling());
     let settings = chosen.of(statistics.cells())?;
     let models = match settings.target {

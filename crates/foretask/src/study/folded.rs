@@ -12,7 +12,7 @@ use crate::solve::FoldedTarget;
 /// Folds of a target with many rows.
 const FOLDS: usize = 10;
 /// Fewer rows than this are left out one by one.
-const FEWEST_ROWS: usize = 4000;
+const MANY_ROWS: usize = 4000;
 /// So are rows fewer than this many times the features: a fold costs as many factorisations as the target.
 const ROWS_PER_FEATURE: usize = 12;
 
@@ -29,7 +29,7 @@ impl Folded {
     /// Whether a plan is carried out by folds: the default, where its target has many rows that nobody grouped.
     pub(super) fn suits(statistics: &Statistics<'_>, plan: &Plan) -> bool {
         let rows = statistics.cells().samples(plan.target);
-        let many = FEWEST_ROWS.max(ROWS_PER_FEATURE * statistics.features());
+        let many = MANY_ROWS.max(ROWS_PER_FEATURE * statistics.features());
         let wanted = match plan.settings.evidence {
             Evidence::Auto => rows >= many,
             Evidence::LeaveFoldOut => true,
