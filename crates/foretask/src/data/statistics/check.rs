@@ -9,7 +9,7 @@ use crate::data::cells::Task;
 /// Rounding that statistics may have gathered over many merges, relative to the numbers that it is made on.
 const ROUNDING: f64 = 1e-6;
 /// Counts are multiplied as doubles, which are exact up to here.
-const MOST_ROWS: usize = 1 << 53;
+const LARGEST_COUNT: usize = 1 << 53;
 
 /// The names and counts, before anything is made of them.
 pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
@@ -36,7 +36,7 @@ pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
         for &count in &task.counts {
             total = total
                 .checked_add(count)
-                .filter(|&total| total <= MOST_ROWS)
+                .filter(|&total| total <= LARGEST_COUNT)
                 .ok_or("the counts are too large")?;
         }
     }
