@@ -149,8 +149,10 @@ class Statistics:
         """
         if other._raw is None:
             if other._keep != [] and self._raw is None:
-                everything = self._keep is None or other._keep is None
-                self._keep = None if everything else sorted({*self._keep, *other._keep})
+                if self._keep is None or other._keep is None:
+                    self._keep = None
+                else:
+                    self._keep = sorted({*self._keep, *other._keep})
             return self
         raw = other._raw if other is not self else other._raw.copy()
         if self._raw is None:

@@ -684,7 +684,7 @@ fn main() {
         "ours",
         "ratio"
     );
-    let parts: [(&str, fn()); 10] = [
+    let parts: [(&str, fn()); 11] = [
         ("fits", fits),
         ("statistics", statistics),
         ("many_tasks", many_tasks),
