@@ -1,6 +1,6 @@
 """Leave-fold-out against leave-one-out on targets with many rows: errors, forecasts, decisions and time.
 
-    python python/benchmarks/folds.py --data ../shared/data
+    python python/benchmarks/folds.py --data FOLDER
 
 Every problem is fitted twice on the same rows, once by each road, in one process; time is the processor's.
 """
