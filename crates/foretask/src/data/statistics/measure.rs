@@ -170,9 +170,7 @@ impl<'a> Statistics<'a> {
         let within = if weights.is_given() {
             weighted_scatter(&rows, &class, &means, &weights, &self.stop)
         } else {
-            let (rows_as_stored, class) = as_stored(&rows, &class);
-            let wanted = Wanted::Scatter(&self.stop);
-            about(&rows_as_stored, &class, &means, wanted).1
+            about(&rows, &class, &means, Wanted::Scatter(&self.stop)).1
         };
         Second::Scatter {
             scatter: Arc::new(self.about_task_mean(task, within)),
@@ -243,8 +241,8 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
 }
 
 /// Counts, means, squares within classes and bounds, and the scatter of each task within its classes where it is
-/// wanted; two passes, so that a large mean costs no digits. Rows are read in the order in which they lie in memory,
-/// those that have weights in the order of their weights.
+/// wanted; two passes, so that a large mean costs no digits. Rows are taken in the order of their cells, wherever they
+/// lie: a copy of them gives the same bits.
 fn first_order<'r, 's>(
     cells: &Cells,
     p: usize,
@@ -258,13 +256,11 @@ fn first_order<'r, 's>(
         .enumerate()
         .map(|(number, (rows, task))| {
             let class = classes_in_order(task);
-            let (stored, stored_class) = as_stored(rows, &class);
-            let first = means(&stored, &stored_class, task.classes.len());
+            let first = means(rows, &class, task.classes.len());
             let weights = importance.and_then(|of| of.get(number));
             match weights.filter(|own| own.is_given()) {
                 None => {
-                    let (squares, within) =
-                        about(&stored, &stored_class, &first.means, wanted(rows));
+                    let (squares, within) = about(rows, &class, &first.means, wanted(rows));
                     (first, squares, within)
                 }
                 Some(weights) => {
@@ -317,13 +313,6 @@ fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
 
 fn column(of: &Mat<f64>, cell: usize) -> Vec<f64> {
     of.col(cell).iter().copied().collect()
-}
-
-/// The rows in the order in which they lie in memory, with the class of each: memory is read forwards, once a pass.
-fn as_stored<'a>(rows: &RowBlock<'a>, class: &[usize]) -> (RowBlock<'a>, Vec<usize>) {
-    let samples = rows.as_stored();
-    let class = samples.iter().map(|&sample| class[sample]).collect();
-    (rows.select(samples.into_iter()), class)
 }
 
 /// What is asked of the rows about the means of their classes.

@@ -101,14 +101,6 @@ impl<'a> RowBlock<'a> {
         }
     }
 
-    /// Positions of the rows in the order in which they lie in memory.
-    pub(super) fn as_stored(&self) -> Vec<usize> {
-        let mut samples: Vec<usize> = (0..self.len()).collect();
-        // Stable, and fast where runs are in order already, as those of classes are.
-        samples.sort_by_key(|&sample| self.index[sample]);
-        samples
-    }
-
     /// (x - shift) * scale of some samples and features, one sample a column.
     pub(crate) fn pack(
         &self,
