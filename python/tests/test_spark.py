@@ -1,6 +1,8 @@
 """Spark, with two threads of this machine."""
 
+import os
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,8 @@ FEATURES = ["x0", "x1", "x2", "x3"]
 
 @pytest.fixture(scope="module")
 def spark():
+    # Workers run the Python that the tests run, and not the first on the path.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")

@@ -147,20 +147,22 @@ impl Study<'_> {
         let commonest = target.commonest(&class);
         let mut compared = vec![auto("commonest class", Vec::new(), commonest)];
         let has_sources = self.cells().tasks().len() > 1;
-        for labels in [
-            Labels::Alone,
-            Labels::Pooled,
-            Labels::Classical,
-            Labels::Optimal,
-        ] {
+        // Labels by name are made of samples left out one by one.
+        let by_name: &[Labels] = match fits.folded {
+            Some(_) => &[],
+            None => &[
+                Labels::Alone,
+                Labels::Pooled,
+                Labels::Classical,
+                Labels::Optimal,
+            ],
+        };
+        for &labels in by_name {
             let settings = Settings {
                 rule: RuleName::Auto,
                 labels,
                 ..self.done.plan.settings.clone()
             };
-            if fits.folded.is_some() {
-                break;
-            }
             let shares = labels != Labels::Alone && labels != Labels::Optimal;
             // Where no linear view was asked for, or a fixed coupling shares nothing, there are no such labels.
             let Ok(plan) = Plan::new(settings, self.cells()) else {

@@ -1,6 +1,8 @@
 //! A target with many rows is studied by folds: its cost is that of the scatters, and no more memory is needed than
 //! for them (`docs/3-the-solver.md#folds-of-statistics`).
 
+use std::borrow::Cow;
+
 use super::shared::Shared;
 use crate::data::{Portion, Statistics};
 use crate::error::{Error, Result};
@@ -8,6 +10,7 @@ use crate::recipe::{Tournament, grid};
 use crate::settings::Evidence;
 use crate::settings::check::Plan;
 use crate::solve::FoldedTarget;
+use crate::views::Map;
 
 /// Folds of a target with many rows.
 const FOLDS: usize = 10;
@@ -99,18 +102,17 @@ impl Shared<'_> {
         progress: &dyn Fn(f64),
     ) -> Result<()> {
         let target = tournament.target;
-        let portions = match self.columns() {
-            Some(None) => folded.portions.clone(),
-            Some(Some(columns)) => {
+        let portions: Cow<'_, [Portion]> = match &self.map {
+            Map::Raw => Cow::Borrowed(&folded.portions),
+            // Exact, and no row is looked at again.
+            Map::Standard(columns) => {
                 let portions = folded.portions.iter();
-                portions
-                    .map(|portion| portion.with_columns(columns))
-                    .collect()
+                let scaled = portions.map(|portion| portion.with_columns(columns));
+                Cow::Owned(scaled.collect())
             }
-            None => {
-                self.rows_of(target)?;
+            Map::Cosine | Map::Rbf { .. } => {
                 let portions = self.statistics.portions(target, &folded.members);
-                portions.unwrap_or_default()
+                Cow::Owned(portions.ok_or_else(|| self.needs_rows(target))?)
             }
         };
         let mean = self.statistics.task_mean(target);

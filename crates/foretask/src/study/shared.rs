@@ -22,7 +22,7 @@ pub(super) struct Shared<'a> {
     /// The data as they are.
     pub(super) raw: Statistics<'a>,
     pub(super) view: View,
-    map: Map,
+    pub(super) map: Map,
     pub(super) statistics: Statistics<'a>,
     pub(super) scaling: Scaling,
     pub(super) scales: Vec<f64>,
@@ -126,15 +126,6 @@ impl<'a> Shared<'a> {
     /// That the rows of a target are not at hand.
     pub(super) fn needs_rows(&self, target: usize) -> Error {
         needs_rows(&self.cells().tasks()[target].name)
-    }
-
-    /// What each feature is multiplied by, where that is all (`Some`), and where it is anything (`Some(Some)`).
-    pub(super) fn columns(&self) -> Option<Option<&[f64]>> {
-        match &self.map {
-            Map::Raw => Some(None),
-            Map::Standard(columns) => Some(Some(columns)),
-            Map::Cosine | Map::Rbf { .. } => None,
-        }
     }
 
     /// The candidates of each of the targets (ascending) in this view enter its tournament: at the coupling of the
