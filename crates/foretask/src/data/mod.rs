@@ -17,6 +17,8 @@ pub(crate) use importance::Importance;
 pub(crate) use rows::PANEL;
 pub use rows::{Element, Rows};
 pub use statistics::Statistics;
-pub(crate) use statistics::{NO_SPREAD, Portion, RowBlock, Second, weighed};
+pub(crate) use statistics::{
+    Dealt, FOLDS, NO_SPREAD, Portion, RowBlock, Second, are_many, weighed,
+};
 pub use tasks::Tasks;
 pub(crate) use tasks::classes_in_order;

@@ -67,6 +67,14 @@ fn add_outer_by(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64, par: Par) 
     );
 }
 
+/// The lower triangle of a symmetric matrix whose rows and columns `places[j]` move to place j.
+pub(crate) fn moved_lower(lower: &Mat<f64>, places: &[usize]) -> Mat<f64> {
+    Mat::from_fn(places.len(), places.len(), |i, j| {
+        let (a, b) = (places[i].max(places[j]), places[i].min(places[j]));
+        if i >= j { lower[(a, b)] } else { 0.0 }
+    })
+}
+
 /// Lower triangle of dst += alpha L⁻ᵀ L⁻¹, where `inverse` holds L⁻¹ (lower).
 pub(crate) fn add_inverse_outer(dst: MatMut<'_, f64>, inverse: MatRef<'_, f64>, alpha: f64) {
     let par = par(inverse.nrows().pow(3) / 3);

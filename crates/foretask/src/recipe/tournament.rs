@@ -87,6 +87,9 @@ pub(crate) struct Tournament {
     pub(super) labels: Vec<(View, TheoryLabels)>,
     /// The coupling, if it is given.
     pub(super) coupling: Option<Coupling>,
+    /// The number of samples.
+    samples: usize,
+    /// The class of each; none in folds.
     pub(crate) class: Vec<usize>,
     /// Samples that are left out together.
     pub(crate) groups: Groups,
@@ -126,8 +129,7 @@ impl Tournament {
         let folds = InFolds::new(cells, target, counts);
         Self {
             folds: Some(folds),
-            classes: cells.of_task(target).len(),
-            class: classes_in_order(&cells.tasks()[target]),
+            samples: cells.samples(target),
             ..Self::of_samples(
                 cells.clone(),
                 target,
@@ -212,6 +214,7 @@ impl Tournament {
             single,
             label_squares,
             folds: None,
+            samples: class.len(),
             class,
             groups,
             importance,
@@ -247,7 +250,7 @@ impl Tournament {
         own.filter(|_| point.shared > 0.0).map(|(_, labels)| labels)
     }
 
-    fn samples(&self) -> Samples<'_> {
+    fn view_of_samples(&self) -> Samples<'_> {
         let Self {
             cells,
             class,
@@ -265,7 +268,7 @@ impl Tournament {
                 fitted.par_iter().map(of).collect()
             }
             None => {
-                let samples = self.samples();
+                let samples = self.view_of_samples();
                 let of = |fitted: &Fitted| {
                     stop.check()?;
                     let point = fitted.point;
@@ -333,13 +336,13 @@ impl Tournament {
 
     /// The exponent with half of the samples.
     fn half_strength(&self) -> f64 {
-        0.5 * exponent(self.worth(self.class.len()), self.classes)
+        0.5 * exponent(self.worth(self.samples), self.classes)
     }
 
     /// As many independent samples as some of them are worth: where they come in groups, no more than groups, and
     /// where they have weights, (Σ w)²/Σ w².
     fn worth(&self, samples: usize) -> f64 {
-        let share = samples as f64 / self.class.len() as f64;
+        let share = samples as f64 / self.samples as f64;
         let fewer = self.independent().map(|fewer| fewer * share);
         fewer.unwrap_or(samples as f64)
     }
@@ -410,7 +413,7 @@ impl Tournament {
 
     /// The same where only some entries qualify; the others weigh nothing.
     pub(crate) fn weights_among(&self, qualifies: &dyn Fn(&Entry) -> bool) -> Vec<f64> {
-        self.weigh(self.class.len(), &|entry| entry.press, qualifies)
+        self.weigh(self.samples, &|entry| entry.press, qualifies)
     }
 
     /// Weights from what candidates miss in all folds but one.
@@ -436,7 +439,7 @@ impl Tournament {
         if self.single {
             return self.equal_weights(qualifies);
         }
-        let share = samples as f64 / self.class.len() as f64;
+        let share = samples as f64 / self.samples as f64;
         let strength = exponent(self.worth(samples), self.classes);
         let cost: Vec<f64> = self
             .entries

@@ -27,7 +27,7 @@ impl Target<'_, '_> {
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<Outcome> {
         let weights = fits.tournament.weights_among(qualifies);
-        let judged = self.calibrated(self.held_out(fits, qualifies)?, &fits.tournament.class);
+        let judged = self.calibrated(self.held_out(fits, qualifies)?);
         let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
         // Of groups it is said elsewhere.
         if fits.tournament.is_single() && fits.tournament.groups.members().is_none() {
@@ -100,7 +100,7 @@ impl Target<'_, '_> {
                     None => self.with_shares(self.left_out_scores(fits, weights)),
                 };
                 let (own, nested) = (of_difference(&own), of_difference(&nested));
-                self.hold_rate(&own, &nested, &tournament.class, &mut forecast)
+                self.hold_rate(&own, &nested, &judgements.class, &mut forecast)
             }
         };
         let Calibration { slope, offsets, .. } = &judgements.calibration;

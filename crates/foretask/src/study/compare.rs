@@ -134,7 +134,6 @@ impl Study<'_> {
             return Ok(Vec::new());
         };
         let target = self.done.target();
-        let class = target.class();
         let auto = |name: &str, views: Vec<View>, judged: (Forecast, Judgements)| Compared {
             name: name.to_owned(),
             rule: RuleName::Auto,
@@ -144,7 +143,11 @@ impl Study<'_> {
             paired: self.paired(Some(&judged.1)),
             forecast: target.at_rate(judged.0, &judged.1),
         };
-        let commonest = target.commonest(&class);
+        // Of the samples that the study's rule was judged by.
+        let Some(own) = &self.done.outcome.judgements else {
+            return Ok(Vec::new());
+        };
+        let commonest = target.commonest(&own.class, &own.importance);
         let mut compared = vec![auto("commonest class", Vec::new(), commonest)];
         let has_sources = self.cells().tasks().len() > 1;
         // Labels by name are made of samples left out one by one.
@@ -195,7 +198,7 @@ impl Study<'_> {
         if self.done.plan.is_averaged() && fits.views.len() > 1 {
             for view in fits.views.iter().map(|shared| shared.view) {
                 let held_out = target.held_out(fits, &|entry| entry.view == view)?;
-                let judged = target.calibrated(held_out, &class);
+                let judged = target.calibrated(held_out);
                 compared.push(auto(&format!("{view} view"), vec![view], judged));
             }
         }

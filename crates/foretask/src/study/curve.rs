@@ -202,7 +202,7 @@ impl Study<'_> {
         };
         if let (Some(half), true) = (&judgements.half, judgements.kept > 0.5) {
             let with = target.losses(judgements);
-            let without = target.losses_of(half, &judgements.class);
+            let without = target.losses_of(half, judgements);
             let n = with.len() as f64;
             let share = |losses: &[f64]| (losses.iter().sum::<f64>() + 0.5) / (n + 1.0);
             let each: Vec<f64> = without.iter().zip(&with).map(|(a, b)| a - b).collect();

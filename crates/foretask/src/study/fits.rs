@@ -17,7 +17,7 @@ pub(super) struct Fits<'a> {
     /// Views that were asked for.
     pub(super) skipped: Vec<(View, Skipped)>,
     /// Its folds, where rows are many.
-    pub(super) folded: Option<Folded>,
+    pub(super) folded: Option<Folded<'a>>,
     nested: OnceLock<Option<Nested>>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Fits<'a> {
     }
 
     /// Of a target with many rows.
-    pub(super) fn in_folds(tournament: Tournament, folded: Folded) -> Self {
+    pub(super) fn in_folds(tournament: Tournament, folded: Folded<'a>) -> Self {
         Self {
             folded: Some(folded),
             ..Self::new(tournament)

@@ -7,7 +7,6 @@ use super::fits::Fits;
 use super::folded::Folded;
 use super::held_out::{HeldOut, Partition};
 use super::target::Target;
-use crate::data::classes_in_order;
 use crate::error::Result;
 use crate::recipe::Entry;
 
@@ -16,15 +15,13 @@ impl Target<'_, '_> {
     pub(super) fn held_out_folds(
         &self,
         fits: &Fits<'_>,
-        folded: &Folded,
+        folded: &Folded<'_>,
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<HeldOut> {
         let tournament = &fits.tournament;
-        let rows = self.shared.raw.rows_of(self.index());
-        let rows = rows.ok_or_else(|| self.shared.needs_rows(self.index()))?;
         let shares = &self.stakes().shares;
-        let class = classes_in_order(&self.cells().tasks()[self.index()]);
-        let mut scores = Mat::zeros(class.len(), shares.len());
+        let rows = &folded.rows;
+        let mut scores = Mat::zeros(rows.len(), shares.len());
         for (fold, members) in folded.members.iter().enumerate() {
             self.settings().stop.check()?;
             let weights = tournament.weights_without(fold, qualifies);
@@ -41,6 +38,8 @@ impl Target<'_, '_> {
             });
         }
         Ok(HeldOut {
+            class: folded.class.clone(),
+            importance: folded.importance.clone(),
             repeats: vec![Partition {
                 scores,
                 folds: folded.members.clone(),

@@ -2,9 +2,12 @@
 //! for them (`docs/3-the-solver.md#folds-of-statistics`).
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::shared::Shared;
-use crate::data::{Portion, Statistics};
+use crate::data::{
+    Dealt, FOLDS, Importance, Portion, RowBlock, Statistics, are_many, classes_in_order,
+};
 use crate::error::{Error, Result};
 use crate::recipe::{Tournament, grid};
 use crate::settings::Evidence;
@@ -12,29 +15,43 @@ use crate::settings::check::Plan;
 use crate::solve::FoldedTarget;
 use crate::views::Map;
 
-/// Folds of a target with many rows.
-const FOLDS: usize = 10;
-/// Fewer rows than this are left out one by one.
-const MANY_ROWS: usize = 4000;
-/// So are rows fewer than this many times the features: a fold costs as many factorisations as the target.
-const ROWS_PER_FEATURE: usize = 12;
-
-/// A target's samples by fold.
+/// A target by fold.
 #[derive(Debug)]
-pub(super) struct Folded {
-    /// The samples of each fold.
+pub(super) struct Folded<'a> {
+    /// The rows of each fold as they are, summed up.
+    portions: Portions,
+    /// Rows that errors are counted among: all, or a sample of what came in parts.
+    pub(super) rows: RowBlock<'a>,
+    pub(super) class: Vec<usize>,
+    /// How many rows each stands for.
+    pub(super) importance: Importance,
+    /// Those of each fold.
     pub(super) members: Vec<Vec<usize>>,
-    /// The rows of each fold as they are.
-    portions: Vec<Portion>,
 }
 
-impl Folded {
+#[derive(Debug)]
+enum Portions {
+    Own(Vec<Portion>),
+    Dealt(Arc<Dealt>),
+}
+
+impl Portions {
+    fn all(&self) -> &[Portion] {
+        match self {
+            Self::Own(portions) => portions,
+            Self::Dealt(dealt) => &dealt.portions,
+        }
+    }
+}
+
+impl<'a> Folded<'a> {
     /// Whether a plan is carried out by folds: the default, where its target has many rows that nobody grouped.
     pub(super) fn suits(statistics: &Statistics<'_>, plan: &Plan) -> bool {
         let rows = statistics.cells().samples(plan.target);
-        let many = MANY_ROWS.max(ROWS_PER_FEATURE * statistics.features());
         let wanted = match plan.settings.evidence {
-            Evidence::Auto => rows >= many,
+            Evidence::Auto => {
+                are_many(rows, statistics.features()) || statistics.dealt(plan.target).is_some()
+            }
             Evidence::LeaveFoldOut => true,
             _ => false,
         };
@@ -57,7 +74,10 @@ impl Folded {
             );
         }
         let rows = statistics.cells().samples(plan.target);
-        if rows < FOLDS.max(statistics.features()) || statistics.rows_of(plan.target).is_none() {
+        let at_hand = statistics.rows_of(plan.target).is_some();
+        if rows < FOLDS.max(statistics.features())
+            || !at_hand && statistics.dealt(plan.target).is_none()
+        {
             return Some("a target needs rows at hand, and more of them than features");
         }
         None
@@ -76,18 +96,34 @@ impl Folded {
         }
     }
 
-    /// None where the rows are not at hand.
-    pub(super) fn new(statistics: &Statistics<'_>, target: usize) -> Option<Self> {
-        let members = statistics.deal(target, FOLDS)?;
+    /// None where neither the rows are at hand nor folds.
+    pub(super) fn new(statistics: &Statistics<'a>, target: usize) -> Option<Self> {
+        let task = &statistics.cells().tasks()[target];
+        if let Some(rows) = statistics.rows_of(target) {
+            let members = statistics.deal(target, FOLDS)?;
+            return Some(Self {
+                portions: Portions::Own(statistics.portions(target, &members)?),
+                rows: rows.clone(),
+                class: classes_in_order(task),
+                importance: Importance::default(),
+                members,
+            });
+        }
+        let dealt = statistics.dealt(target)?;
+        let sample = &dealt.sample;
         Some(Self {
-            portions: statistics.portions(target, &members)?,
-            members,
+            rows: sample.rows.clone(),
+            class: sample.class(),
+            importance: sample.importance(&task.counts),
+            members: sample.members(),
+            portions: Portions::Dealt(dealt.clone()),
         })
     }
 
     /// Its tournament, without candidates.
     pub(super) fn tournament(&self, statistics: &Statistics<'_>, target: usize) -> Tournament {
-        let counts = self.portions.iter().map(|portion| portion.counts.clone());
+        let portions = self.portions.all().iter();
+        let counts = portions.map(|portion| portion.counts.clone());
         Tournament::in_folds(statistics.cells(), target, counts.collect())
     }
 }
@@ -97,16 +133,16 @@ impl Shared<'_> {
     pub(super) fn enter_folds(
         &self,
         tournament: &mut Tournament,
-        folded: &Folded,
+        folded: &Folded<'_>,
         plan: &Plan,
         progress: &dyn Fn(f64),
     ) -> Result<()> {
         let target = tournament.target;
         let portions: Cow<'_, [Portion]> = match &self.map {
-            Map::Raw => Cow::Borrowed(&folded.portions),
+            Map::Raw => Cow::Borrowed(folded.portions.all()),
             // Exact, and no row is looked at again.
             Map::Standard(columns) => {
-                let portions = folded.portions.iter();
+                let portions = folded.portions.all().iter();
                 let scaled = portions.map(|portion| portion.with_columns(columns));
                 Cow::Owned(scaled.collect())
             }

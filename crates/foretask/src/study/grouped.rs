@@ -46,9 +46,9 @@ impl Target<'_, '_> {
     /// A forecast with what groups, or their absence, say about it.
     pub(super) fn with_groups(&self, mut forecast: Forecast) -> Forecast {
         let statistics = &self.shared.raw;
-        let (groups, class) = (self.groups(), self.class());
+        let groups = self.groups();
         if groups.members().is_some() {
-            let found = groups.with_class(&class, self.classes());
+            let found = groups.with_class(&self.class(), self.classes());
             if let Some(single) = found.iter().position(|&groups| groups == 1) {
                 let name = &self.cells().tasks()[self.index()].classes[single];
                 let mut notes = std::mem::take(&mut forecast.notes);

@@ -22,6 +22,9 @@ pub(super) struct Partition {
 
 /// The same for several partitions into folds, and for halves.
 pub(super) struct HeldOut {
+    /// Of the samples.
+    pub(super) class: Vec<usize>,
+    pub(super) importance: Importance,
     pub(super) repeats: Vec<Partition>,
     pub(super) half: Option<Partition>,
     /// The share of the samples that rules were made of.
@@ -113,6 +116,8 @@ impl Target<'_, '_> {
         let Some(nested) = self.nested(fits)? else {
             let folds = self.plain_folds(fits);
             return Ok(HeldOut {
+                class: self.class(),
+                importance: self.importance(),
                 repeats: vec![Partition {
                     scores: self.with_shares(plain(&folds)),
                     folds: folds
@@ -133,6 +138,8 @@ impl Target<'_, '_> {
                 .collect(),
         };
         Ok(HeldOut {
+            class: self.class(),
+            importance: self.importance(),
             repeats: nested.repeats.iter().map(partition).collect(),
             half: Some(partition(&nested.half)),
             kept: self.kept(&fits.tournament),

@@ -87,11 +87,13 @@ impl Target<'_, '_> {
         };
         let partition = |lessons: &Vec<Lesson>| self.tested(&class, lessons, &test);
         let held_out = HeldOut {
+            importance: self.importance(),
             repeats: lessons.repeats.iter().map(partition).collect(),
             half: lessons.half.as_ref().map(partition),
             kept: lessons.kept,
+            class,
         };
-        let (sharpness, forecast, judgements) = self.verdict(held_out, &class, unit);
+        let (sharpness, forecast, judgements) = self.verdict(held_out, unit);
         Ok(Judged {
             discriminant,
             slope: sharpness / unit,
@@ -100,9 +102,15 @@ impl Target<'_, '_> {
         })
     }
 
-    /// What deciding for the commonest class will do.
-    pub(super) fn commonest(&self, class: &[usize]) -> (Forecast, Judgements) {
+    /// What deciding for the commonest class will do, of samples that are judged.
+    pub(super) fn commonest(
+        &self,
+        class: &[usize],
+        importance: &Importance,
+    ) -> (Forecast, Judgements) {
         let held_out = HeldOut {
+            class: class.to_vec(),
+            importance: importance.clone(),
             repeats: vec![Partition {
                 scores: self.with_shares(Mat::zeros(class.len(), self.classes())),
                 folds: Vec::new(),
@@ -110,7 +118,7 @@ impl Target<'_, '_> {
             half: None,
             kept: 1.0,
         };
-        let (_, forecast, judgements) = self.verdict(held_out, class, 1.0);
+        let (_, forecast, judgements) = self.verdict(held_out, 1.0);
         (forecast, judgements)
     }
 
@@ -140,31 +148,33 @@ impl Target<'_, '_> {
 
     /// Sharpness and forecast of standardised scores, decided by the largest; densities are told in units of the rule
     /// of all samples.
-    pub(super) fn verdict(
-        &self,
-        held_out: HeldOut,
-        class: &[usize],
-        unit: f64,
-    ) -> (f64, Forecast, Judgements) {
-        let judgements = self.decided(held_out, class, Calibration::of_slope);
+    pub(super) fn verdict(&self, held_out: HeldOut, unit: f64) -> (f64, Forecast, Judgements) {
+        let judgements = self.decided(held_out, Calibration::of_slope);
         let judged = divided(&judgements.repeats[0].scores, 1.0 / unit);
-        let forecast = from_judgements(&judgements, self.stakes(), densities(&judged, class));
+        let densities = densities(&judged, &judgements.class);
+        let forecast = from_judgements(&judgements, self.stakes(), densities);
         (judgements.calibration.slope, forecast, judgements)
     }
 
     /// Calibration with offsets, forecast and verdicts of class scores in the proportions of training.
-    pub(super) fn calibrated(&self, held_out: HeldOut, class: &[usize]) -> (Forecast, Judgements) {
-        let judgements = self.decided(held_out, class, Calibration::of_scores);
-        let densities = densities(&judgements.scores(), class);
+    pub(super) fn calibrated(&self, held_out: HeldOut) -> (Forecast, Judgements) {
+        let judgements = self.decided(held_out, Calibration::of_scores);
+        let densities = densities(&judgements.scores(), &judgements.class);
         let forecast = from_judgements(&judgements, self.stakes(), densities);
         (forecast, judgements)
     }
 
     /// Verdicts of class scores: each fold is decided for by a calibration of the others.
-    fn decided(&self, held_out: HeldOut, class: &[usize], fit: Fit) -> Judgements {
-        let all: Vec<&Mat<f64>> = held_out.repeats.iter().map(|one| &one.scores).collect();
-        let importance = self.importance();
-        let (scores, classes, weights) = stacked(&all, class, &importance);
+    fn decided(&self, held_out: HeldOut, fit: Fit) -> Judgements {
+        let HeldOut {
+            class,
+            importance,
+            repeats,
+            half,
+            kept,
+        } = held_out;
+        let all: Vec<&Mat<f64>> = repeats.iter().map(|one| &one.scores).collect();
+        let (scores, classes, weights) = stacked(&all, &class, &importance);
         let calibration = fit(&scores, &classes, &weights, all.len());
         let calibration = calibration.with_twin(&scores, &classes, &weights, all.len());
         let decide = |calibration: &Calibration, scores: &Mat<f64>| {
@@ -197,13 +207,13 @@ impl Target<'_, '_> {
             }
         };
         Judgements {
-            class: class.to_vec(),
             groups: self.groups(),
-            importance: self.importance(),
-            repeats: held_out.repeats.into_iter().map(judgement).collect(),
-            half: held_out.half.map(judgement),
-            kept: held_out.kept,
+            repeats: repeats.into_iter().map(judgement).collect(),
+            half: half.map(judgement),
+            kept,
             calibration,
+            class,
+            importance,
         }
     }
 }

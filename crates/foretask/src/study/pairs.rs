@@ -109,6 +109,8 @@ impl<'a> Target<'_, 'a> {
             }
         }
         let held_out = HeldOut {
+            class,
+            importance: self.importance(),
             repeats: vec![Partition {
                 scores,
                 folds: parts.iter().map(|fold| fold.held_out.clone()).collect(),
@@ -116,7 +118,7 @@ impl<'a> Target<'_, 'a> {
             half: None,
             kept: 1.0,
         };
-        let (sharpness, forecast, judgements) = self.verdict(held_out, &class, unit);
+        let (sharpness, forecast, judgements) = self.verdict(held_out, unit);
         let slope = sharpness / unit;
         Ok(Outcome {
             rule: Rule::at(named.rule, named.labels, coupling),

@@ -63,7 +63,9 @@ pub(super) fn run<'a>(
         match one.target().rehearsals(&told)? {
             Err(why) => one.outcome.forecast.rehearsal = Rehearsal::Skipped(why),
             Ok(sources) => {
-                let (stakes, class) = (one.plan.stakes.clone(), one.target().class());
+                let stakes = one.plan.stakes.clone();
+                let judged = one.outcome.judgements.as_ref();
+                let class = judged.map_or_else(|| one.target().class(), |own| own.class.clone());
                 one.outcome.forecast.rehearse(sources, &stakes, &class);
             }
         }

@@ -51,7 +51,7 @@ impl Target<'_, '_> {
         let labels = self.settings().labels;
         let chosen = |tournament: &Tournament| self.best_for_labels(labels, tournament).ok();
         let held_out = self.held_out_by(fits, best, &chosen)?;
-        let (_, forecast, judgements) = self.verdict(held_out, &tournament.class, 1.0);
+        let (_, forecast, judgements) = self.verdict(held_out, 1.0);
         let coupling = self.coupling_at(tournament, best)?;
         let judged = (forecast, judgements);
         let mut outcome = self.conclude(fits, &weights, judged, Some(&coupling))?;

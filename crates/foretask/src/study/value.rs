@@ -2,7 +2,6 @@
 //! folds (`docs/4-when-to-trust-a-forecast.md#paired-statements`).
 
 use super::Study;
-use super::outcome::Outcome;
 use super::target::Target;
 use crate::error::{Error, Result};
 use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
@@ -55,12 +54,8 @@ impl Study<'_> {
             Some(study) => study,
             None => return Err(Error::NoTarget { known: Vec::new() }),
         };
-        let losses = |target: Target<'_, '_>, outcome: &Outcome| {
-            let judgements = outcome.judgements.as_ref();
-            judgements.map(|judgements| target.losses(judgements))
-        };
-        let with = losses(self.done.target(), &self.done.outcome);
-        let without = losses(study.done.target(), &study.done.outcome);
+        let own = self.done.outcome.judgements.as_ref();
+        let without = study.done.outcome.judgements.as_ref();
         let forecast = study.forecast();
         let (error_without, interval) = match &forecast.alarm {
             None => (forecast.error, forecast.interval),
@@ -76,10 +71,11 @@ impl Study<'_> {
             },
             error_without,
             interval,
-            paired: match without.zip(with) {
-                Some((without, with)) => {
-                    let target = self.done.target();
-                    Paired::new(&without, &with, &target.groups(), &target.importance())
+            paired: match own.zip(without) {
+                Some((own, without)) => {
+                    let with = self.done.target().losses(own);
+                    let without = study.done.target().losses(without);
+                    Paired::new(&without, &with, &own.groups, &own.importance)
                 }
                 // A theory knows no samples: two separate forecasts.
                 None => {
@@ -97,7 +93,7 @@ impl Target<'_, '_> {
     pub(super) fn losses(&self, judgements: &Judgements) -> Vec<f64> {
         let mut losses = vec![0.0; judgements.class.len()];
         for repeat in &judgements.repeats {
-            let own = self.losses_of(repeat, &judgements.class);
+            let own = self.losses_of(repeat, judgements);
             let both = losses.iter_mut().zip(own);
             both.for_each(|(sum, loss)| *sum += loss / judgements.repeats.len() as f64);
         }
@@ -105,16 +101,15 @@ impl Target<'_, '_> {
     }
 
     /// The same in one partition.
-    pub(super) fn losses_of(&self, judgement: &Judgement, class: &[usize]) -> Vec<f64> {
-        let stakes = self.stakes();
+    pub(super) fn losses_of(&self, judgement: &Judgement, of: &Judgements) -> Vec<f64> {
+        let (stakes, class) = (self.stakes(), &of.class);
         let asked = self.plan.null.zip(self.settings().false_alarm.as_ref());
         let Some((null, asked)) = asked else {
-            let importance = self.importance();
             let wrong = judgement.wrong(class);
             let both = wrong.iter().zip(class).enumerate();
             return both
                 .map(|(l, (wrong, &c))| {
-                    importance.of(l) * wrong * stakes.priors[c] / stakes.shares[c]
+                    of.importance.of(l) * wrong * stakes.priors[c] / stakes.shares[c]
                 })
                 .collect();
         };
@@ -128,7 +123,7 @@ impl Target<'_, '_> {
             true => 0.0,
             false => {
                 let detected = (score(l) > threshold) == (null == 1);
-                f64::from(u8::from(!detected)) / stakes.shares[c]
+                of.importance.of(l) * f64::from(u8::from(!detected)) / stakes.shares[c]
             }
         };
         class.iter().enumerate().map(missed).collect()

@@ -8,6 +8,7 @@
 
 mod all_targets;
 mod common;
+mod dealt;
 mod edge_cases;
 mod exactness;
 mod false_alarm;

@@ -2,12 +2,13 @@
 //! rest (features by name and order, tasks, classes, whose rows are kept, which parts are in it), so that the same
 //! statistics are the same bytes; a checksum is over all of them. Of a scatter the lower triangle is stored.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use faer::Mat;
 
-use super::{Bounds, Kept, RowBlock, Second, Statistics, check};
+use super::dealt::Sample;
+use super::{Bounds, Dealt, Keep, Kept, Portion, RowBlock, Second, Statistics, check};
 use crate::data::cells::{Cells, Task};
 use crate::error::{Error, Result};
 use crate::stop::Stop;
@@ -27,6 +28,19 @@ struct Header {
     kept: Kept,
     /// The identities of the parts ([`Statistics::parts`]).
     parts: BTreeSet<String>,
+    /// Of tasks in folds, by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    folds: BTreeMap<usize, Counts>,
+}
+
+/// Of a task in folds, counts by class.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    /// Of each fold.
+    folds: Vec<Vec<usize>>,
+    /// Of the sample.
+    sample: Vec<usize>,
 }
 
 fn is_default(kept: &Kept) -> bool {
@@ -82,17 +96,28 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
         let values = [&least[..], most].concat();
         tables.push((format!("bounds.{task}"), vec![2, p], values));
     }
+    let mut folds = BTreeMap::new();
     for (task, second) in statistics.second.iter().enumerate() {
         let scatter = match second {
             Second::Scatter { scatter, .. } => Some(scatter),
             Second::Rows(_) => None,
         };
-        let kept = statistics.kept.contains(&cells.tasks()[task].name);
-        let rows = second.rows().filter(|_| scatter.is_none() || kept);
+        let entry = &cells.tasks()[task];
+        let keep = statistics.keep(&entry.name, entry.samples());
+        let rows = second
+            .rows()
+            .filter(|_| scatter.is_none() || keep == Keep::Rows);
         let name = format!("scatter.{task}");
         tables.extend(scatter.map(|scatter| (name, vec![triangle(p)], lower(scatter))));
         let name = format!("rows.{task}");
         tables.extend(rows.map(|rows| (name, vec![rows.len(), p], rows.values())));
+        let dealt = match (rows, scatter, keep) {
+            (None, Some(_), Keep::Folds | Keep::Rows) => statistics.deal_out(task, second),
+            _ => None,
+        };
+        if let Some(dealt) = dealt {
+            folds.insert(task, dealt_tables(task, &dealt, &mut tables));
+        }
     }
     let header = Header {
         features: p,
@@ -100,8 +125,34 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
         tasks: cells.tasks().to_vec(),
         kept: statistics.kept.clone(),
         parts: statistics.parts(),
+        folds,
     };
     tensors::write_sealed(FORMAT, &header, tables)
+}
+
+/// The numbers of a task in folds.
+fn dealt_tables(task: usize, dealt: &Dealt, tables: &mut Vec<Table>) -> Counts {
+    for (fold, portion) in dealt.portions.iter().enumerate() {
+        let (p, m) = (portion.means.nrows(), portion.means.ncols());
+        let means = entries(&portion.means);
+        tables.push((format!("fold-means.{task}.{fold}"), vec![m, p], means));
+        let within = lower(&portion.within);
+        let name = format!("fold-scatter.{task}.{fold}");
+        tables.push((name, vec![within.len()], within));
+    }
+    let Sample { rows, counts, .. } = &dealt.sample;
+    let shape = vec![rows.len(), rows.features()];
+    tables.push((format!("sample.{task}"), shape, rows.values()));
+    let (name, shape) = (format!("sample-hashes.{task}"), vec![rows.len(), 2]);
+    tables.push((name, shape, dealt.sample.halves()));
+    Counts {
+        folds: dealt
+            .portions
+            .iter()
+            .map(|own| own.counts.clone())
+            .collect(),
+        sample: counts.clone(),
+    }
 }
 
 /// Entries on and below the diagonal.
@@ -126,6 +177,61 @@ fn entries(matrix: &Mat<f64>) -> Vec<f64> {
         .collect()
 }
 
+/// The number of entries on and below the diagonal, if there can be so many.
+fn lower_size(p: usize) -> Option<usize> {
+    let twice = p.checked_add(1).and_then(|more| more.checked_mul(p));
+    twice.map(|twice| twice / 2)
+}
+
+/// What [`lower`] took.
+fn filled(values: Vec<f64>, p: usize) -> Mat<f64> {
+    let mut matrix = Mat::zeros(p, p);
+    let mut values = values.into_iter();
+    for j in 0..p {
+        let column = matrix.col_mut(j).subrows_mut(j, p - j);
+        let below = column.iter_mut().zip(values.by_ref());
+        below.for_each(|(to, from)| *to = from);
+    }
+    matrix
+}
+
+/// A table by name and size.
+type Read<'r> = dyn FnMut(&str, Option<usize>) -> std::result::Result<Vec<f64>, String> + 'r;
+
+/// A task in folds.
+fn dealt(
+    task: usize,
+    entry: &Task,
+    features: usize,
+    counts: &Counts,
+    read: &mut Read<'_>,
+) -> std::result::Result<Dealt, String> {
+    check::folds(entry, &counts.folds, &counts.sample)?;
+    let m = entry.classes.len();
+    let mut portions = Vec::with_capacity(counts.folds.len());
+    for (fold, counts) in counts.folds.iter().enumerate() {
+        let means = read(
+            &format!("fold-means.{task}.{fold}"),
+            features.checked_mul(m),
+        )?;
+        let within = read(&format!("fold-scatter.{task}.{fold}"), lower_size(features))?;
+        portions.push(Portion {
+            counts: counts.clone(),
+            means: Mat::from_fn(features, m, |i, j| means[j * features + i]),
+            within: filled(within, features),
+        });
+    }
+    let sampled: usize = counts.sample.iter().sum();
+    let values = read(&format!("sample.{task}"), sampled.checked_mul(features))?;
+    let halves = read(&format!("sample-hashes.{task}"), sampled.checked_mul(2))?;
+    let sample = Sample::read(values, &halves, features, counts.sample.clone());
+    let name = &entry.name;
+    Ok(Dealt {
+        portions,
+        sample: sample.ok_or_else(|| format!("the sample of task '{name}' is none"))?,
+    })
+}
+
 fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> {
     let (header, tables) = Tables::read(bytes, FORMAT, "statistics of foretask")?;
     tables.check_seal(bytes)?;
@@ -135,6 +241,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         tasks,
         kept,
         parts,
+        folds,
     } = header;
     check::tasks(&tasks, features)?;
     check::names(names.as_deref(), features)?;
@@ -154,6 +261,7 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         Ok(values)
     };
     let by_cell = features.checked_mul(cells.len());
+    let lower_size = lower_size(features);
     let matrix =
         |values: Vec<f64>| Mat::from_fn(features, cells.len(), |i, j| values[j * features + i]);
     let means = matrix(read("means", by_cell)?);
@@ -176,23 +284,24 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         second.push(match rows {
             Some(rows) if few => Second::Rows(rows),
             rows => {
-                let size = features
-                    .checked_add(1)
-                    .and_then(|p| p.checked_mul(features));
-                let values = read(&format!("scatter.{task}"), size.map(|twice| twice / 2))?;
-                let mut scatter = Mat::zeros(features, features);
-                let mut values = values.into_iter();
-                for j in 0..features {
-                    let column = scatter.col_mut(j).subrows_mut(j, features - j);
-                    let below = column.iter_mut().zip(values.by_ref());
-                    below.for_each(|(to, from)| *to = from);
-                }
+                let scatter = read(&format!("scatter.{task}"), lower_size)?;
+                let dealt = match folds.get(&task) {
+                    Some(counts) => {
+                        Some(Arc::new(dealt(task, entry, features, counts, &mut read)?))
+                    }
+                    None => None,
+                };
                 Second::Scatter {
-                    scatter: Arc::new(scatter),
+                    scatter: Arc::new(filled(scatter, features)),
                     rows,
+                    dealt,
                 }
             }
         });
+    }
+    let dealt = |second: &Second<'_>| matches!(second, Second::Scatter { dealt: Some(_), .. });
+    if second.iter().filter(|second| dealt(second)).count() != folds.len() {
+        return Err("it tells of folds of tasks that have none".into());
     }
     if used != tables.len() {
         return Err("it holds tables that do not belong there".into());

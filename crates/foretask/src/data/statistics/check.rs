@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{Bounds, RowBlock, Second, Statistics, columns, parts};
+use super::{Bounds, Dealt, FOLDS, Portion, RowBlock, Second, Statistics, columns, parts};
 use crate::data::cells::Task;
 
 /// Rounding that statistics may have gathered over many merges, relative to the numbers that it is made on.
@@ -38,6 +38,25 @@ pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
                 .checked_add(count)
                 .filter(|&total| total <= LARGEST_COUNT)
                 .ok_or("the counts are too large")?;
+        }
+    }
+    Ok(())
+}
+
+/// The counts of a task in folds, before anything is made of them.
+pub(super) fn folds(task: &Task, folds: &[Vec<usize>], sample: &[usize]) -> Result<(), String> {
+    let (name, m) = (&task.name, task.classes.len());
+    if folds.len() != FOLDS || sample.len() != m || folds.iter().any(|fold| fold.len() != m) {
+        return Err(format!("task '{name}' has folds of another kind"));
+    }
+    for (class, &count) in task.counts.iter().enumerate() {
+        let total = folds
+            .iter()
+            .try_fold(0_usize, |sum, fold| sum.checked_add(fold[class]));
+        if total != Some(count) || sample[class] > count || sample[class] == 0 {
+            return Err(format!(
+                "the folds of task '{name}' have other counts than it"
+            ));
         }
     }
     Ok(())
@@ -85,6 +104,9 @@ pub(super) fn numbers(statistics: &Statistics<'_>) -> Result<(), String> {
         bounds(statistics, task)?;
         if let Some(rows) = statistics.second[task].rows() {
             of_rows(statistics, task, entry, rows)?;
+        }
+        if let Some(dealt) = statistics.dealt(task) {
+            of_folds(statistics, task, entry, dealt)?;
         }
         if let Second::Scatter { scatter, .. } = &statistics.second[task] {
             let name = &entry.name;
@@ -205,4 +227,51 @@ fn of_rows(
         }
     }
     Ok(())
+}
+
+/// Folds have the means of the classes and the scatter of the task, and rows of the sample lie within the bounds.
+fn of_folds(
+    statistics: &Statistics<'_>,
+    task: usize,
+    entry: &Task,
+    dealt: &Dealt,
+) -> Result<(), String> {
+    let (name, bounds) = (&entry.name, &statistics.bounds[task]);
+    let p = statistics.features;
+    for (class, cell) in statistics.cells.of_task(task).enumerate() {
+        for feature in 0..p {
+            let share = |own: &Portion| own.counts[class] as f64 / entry.counts[class] as f64;
+            let parts = dealt.portions.iter();
+            let mean: f64 = parts
+                .map(|own| share(own) * own.means[(feature, class)])
+                .sum();
+            let apart = (mean - statistics.means[(feature, cell)]).abs();
+            let close = apart <= ROUNDING * size(bounds, feature);
+            if !close {
+                return Err(format!("the folds of task '{name}' have other means"));
+            }
+        }
+    }
+    if dealt
+        .portions
+        .iter()
+        .any(|own| (0..p).any(|j| own.within[(j, j)] < 0.0))
+    {
+        return Err(format!("a fold of task '{name}' has a negative diagonal"));
+    }
+    let whole = dealt.scatter();
+    diagonal(statistics, task, &|feature| whole[(feature, feature)])
+        .map_err(|why| format!("the scatter of the folds of task '{name}' {why}"))?;
+    let values = dealt.sample.rows.values();
+    let inside = |row: &[f64]| {
+        row.iter()
+            .enumerate()
+            .all(|(j, &x)| bounds.least[j] <= x && x <= bounds.most[j])
+    };
+    match values.chunks_exact(p.max(1)).all(inside) {
+        true => Ok(()),
+        false => Err(format!(
+            "a row of the sample of task '{name}' is beyond its bounds"
+        )),
+    }
 }

@@ -8,6 +8,7 @@ use faer::Mat;
 
 use super::{Bounds, RowBlock, Second, Statistics};
 use crate::error::{Error, Result};
+use crate::numerics::dense;
 
 impl Statistics<'_> {
     /// The names of the features, in their order, if they were told.
@@ -124,22 +125,20 @@ impl Statistics<'_> {
             let moved = values.chunks_exact(p.max(1)).flat_map(&list).collect();
             RowBlock::owned(moved, p)
         };
-        let second =
-            self.second.iter().map(|second| match second {
-                Second::Rows(own) => Second::Rows(rows(own)),
-                Second::Scatter { scatter, rows: own } => {
-                    let entry = |i: usize, j: usize| {
-                        let (a, b) = (places[i].max(places[j]), places[i].min(places[j]));
-                        scatter[(a, b)]
-                    };
-                    Second::Scatter {
-                        scatter: Arc::new(Mat::from_fn(p, p, |i, j| {
-                            if i >= j { entry(i, j) } else { 0.0 }
-                        })),
-                        rows: own.as_ref().map(rows),
-                    }
-                }
-            });
+        let second = self.second.iter().map(|second| match second {
+            Second::Rows(own) => Second::Rows(rows(own)),
+            Second::Scatter {
+                scatter,
+                rows: own,
+                dealt,
+            } => Second::Scatter {
+                scatter: Arc::new(dense::moved_lower(scatter, places)),
+                rows: own.as_ref().map(rows),
+                dealt: dealt
+                    .as_ref()
+                    .map(|dealt| Arc::new(dealt.reordered(places))),
+            },
+        });
         Statistics {
             features: p,
             names: Some(names.clone()),

@@ -175,6 +175,7 @@ impl<'a> Statistics<'a> {
         Second::Scatter {
             scatter: Arc::new(self.about_task_mean(task, within)),
             rows: Some(rows),
+            dealt: None,
         }
     }
 
@@ -191,26 +192,29 @@ impl<'a> Statistics<'a> {
         within
     }
 
-    /// The statistics of the rows of each task, in the order of its cells.
+    /// The statistics of the rows of each task, in the order of its cells; of tasks that are `in_folds` the rows.
     pub(super) fn of_blocks(
         cells: &Cells,
         features: usize,
         blocks: Vec<RowBlock<'a>>,
         importance: Option<&[Importance]>,
+        in_folds: &(dyn Fn(&Task) -> bool + Sync),
         stop: &Stop,
     ) -> Self {
-        let wanted = |rows: &RowBlock<'_>| match rows.len() < features {
+        let by_rows = |task: &Task| task.samples() < features || in_folds(task);
+        let wanted = |task: &Task| match by_rows(task) {
             true => Wanted::Squares,
             false => Wanted::Scatter(stop),
         };
         let (statistics, within) = first_order(cells, features, &blocks, importance, wanted);
         let mut statistics = statistics.stopped_by(stop);
         for (task, (rows, within)) in blocks.into_iter().zip(within).enumerate() {
-            let second = match rows.len() < features {
+            let second = match by_rows(&cells.tasks()[task]) {
                 true => Second::Rows(rows),
                 false => Second::Scatter {
                     scatter: Arc::new(statistics.about_task_mean(task, within)),
                     rows: Some(rows),
+                    dealt: None,
                 },
             };
             statistics.second.push(second);
@@ -248,7 +252,7 @@ fn first_order<'r, 's>(
     p: usize,
     blocks: &[RowBlock<'_>],
     importance: Option<&[Importance]>,
-    wanted: impl Fn(&RowBlock<'_>) -> Wanted<'s> + Sync,
+    wanted: impl Fn(&Task) -> Wanted<'s> + Sync,
 ) -> (Statistics<'r>, Vec<Mat<f64>>) {
     let tasks: Vec<(Means, Vec<Vec<f64>>, Mat<f64>)> = blocks
         .par_iter()
@@ -260,12 +264,12 @@ fn first_order<'r, 's>(
             let weights = importance.and_then(|of| of.get(number));
             match weights.filter(|own| own.is_given()) {
                 None => {
-                    let (squares, within) = about(rows, &class, &first.means, wanted(rows));
+                    let (squares, within) = about(rows, &class, &first.means, wanted(task));
                     (first, squares, within)
                 }
                 Some(weights) => {
                     let (means, squares) = weighted(rows, &task.counts, weights);
-                    let within = match wanted(rows) {
+                    let within = match wanted(task) {
                         Wanted::Squares => Mat::zeros(0, 0),
                         Wanted::Scatter(stop) => {
                             weighted_scatter(rows, &class, &means, weights, stop)
@@ -529,20 +533,29 @@ pub(super) fn measure<'i>(
     rows: Rows<'i>,
     cells: &Cells,
     order: &[usize],
+    in_folds: &(dyn Fn(&Task) -> bool + Sync),
     stop: &Stop,
 ) -> Statistics<'i> {
     let start = |task: usize| (0..task).map(|i| cells.samples(i)).sum::<usize>();
     let rows_of = |task: usize| &order[start(task)..start(task) + cells.samples(task)];
     let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, rows_of(task)));
-    Statistics::of_blocks(cells, rows.features(), blocks.collect(), None, stop)
+    let blocks = blocks.collect();
+    Statistics::of_blocks(cells, rows.features(), blocks, None, in_folds, stop)
 }
 
 fn of_tasks<'i>(tasks: &Tasks<'i>, stop: &Stop) -> Statistics<'i> {
     let (rows, cells) = (tasks.rows(), tasks.cells());
     let Some(importance) = tasks.importance() else {
-        return measure(rows, cells, tasks.order(), stop);
+        return measure(rows, cells, tasks.order(), &|_| false, stop);
     };
     let blocks = (0..cells.tasks().len()).map(|task| RowBlock::borrowed(rows, tasks.rows_of(task)));
     let blocks = blocks.collect();
-    Statistics::of_blocks(cells, rows.features(), blocks, Some(importance), stop)
+    Statistics::of_blocks(
+        cells,
+        rows.features(),
+        blocks,
+        Some(importance),
+        &|_| false,
+        stop,
+    )
 }

@@ -1,6 +1,7 @@
 //! The union of two statistics: counts and means add up, scatters by the rule of
 //! `docs/3-the-solver.md#mergeable-statistics`, and rows
-//! are laid side by side until a task has as many as features, or for good if they are to be kept.
+//! are laid side by side until a task has as many as features, until they are many where it may be a target, or for good
+//! if they are to be kept. Many rows of a target are summed up by fold.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use faer::Mat;
 
 use super::measure::measure;
-use super::{Bounds, Second, Statistics, columns, scatter_of_rows};
+use super::{Bounds, Dealt, Keep, Second, Statistics, columns, scatter_of_rows};
 use crate::data::cells::{Cells, Task, sort_names};
 use crate::data::rows::Rows;
 use crate::data::tasks::group;
@@ -32,7 +33,7 @@ impl Statistics<'static> {
         class: &[U],
     ) -> Result<()> {
         let (cells, order) = group(rows, task, class, 0..rows.len())?;
-        self.union(measure(rows, &cells, &order, &Stop::default()))
+        self.union(self.measured(rows, &cells, &order))
     }
 
     /// The same for rows whose columns are in an order of their own, given by `names`. The first rows say what the
@@ -48,12 +49,22 @@ impl Statistics<'static> {
         class: &[U],
     ) -> Result<()> {
         let (cells, order) = group(rows, task, class, 0..rows.len())?;
-        let added = measure(rows, &cells, &order, &Stop::default());
+        let added = self.measured(rows, &cells, &order);
         let added = self.matched(
             added.with_feature_names(names.to_vec())?,
             "the rows to be added",
         )?;
         self.union(added)
+    }
+
+    /// The statistics of rows to be added. Where a task is in folds its scatter is theirs.
+    fn measured<'r>(&self, rows: Rows<'r>, cells: &Cells, order: &[usize]) -> Statistics<'r> {
+        let in_folds = |task: &Task| {
+            let known = self.cells.find_task(&task.name).ok();
+            known.is_some_and(|task| self.dealt(task).is_some())
+                || self.keep(&task.name, task.samples()) == Keep::Folds
+        };
+        measure(rows, cells, order, &in_folds, &Stop::default())
     }
 
     /// Adds the statistics of other rows, which come after those that are there.
@@ -214,21 +225,24 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
     // The rows of `a` are taken over, not copied.
     let mut own: Vec<Option<Second<'static>>> = a.second.drain(..).map(Some).collect();
     for merged in &tasks {
-        let keeps = p > 0 && a.kept.contains(&merged.name);
+        let keep = match p {
+            0 => Keep::Nothing,
+            _ => a.keep(&merged.name, merged.samples()),
+        };
         let first = a.cells.find_task(&merged.name).ok();
         let taken = first.and_then(|task| own[task].take().map(|second| (task, second)));
         let other = b.cells.find_task(&merged.name).ok();
         second.extend(match (taken, other) {
             (Some((task, second)), Some(other)) => Some(join(
-                Part::new(&a, task),
+                &Part::new(&a, task),
                 second,
-                Part::new(b, other),
+                &Part::new(b, other),
                 &b.second[other],
                 merged,
-                keeps,
+                keep,
             )),
             (Some((_, second)), None) => Some(second),
-            (None, Some(other)) => Some(b.second[other].to_owned(keeps)),
+            (None, Some(other)) => Some(Part::new(b, other).owned(&b.second[other], keep)),
             (None, None) => None,
         });
     }
@@ -249,30 +263,21 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
     }
 }
 
-impl Second<'_> {
-    /// The same with rows of its own, of which more than features are copied if they are to be kept only.
-    fn to_owned(&self, keeps: bool) -> Second<'static> {
-        match self {
-            Self::Rows(rows) => Second::Rows(rows.to_owned()),
-            Self::Scatter { scatter, rows } => Second::Scatter {
-                scatter: scatter.clone(),
-                rows: rows.as_ref().filter(|_| keeps).map(|rows| rows.to_owned()),
-            },
-        }
-    }
-}
-
 /// A task of one of the two statistics.
-struct Part<'s> {
+struct Part<'s, 'a> {
+    statistics: &'s Statistics<'a>,
+    index: usize,
     task: &'s Task,
     mean: Vec<f64>,
 }
 
-impl<'s> Part<'s> {
-    fn new(statistics: &'s Statistics<'_>, task: usize) -> Self {
+impl<'s, 'a> Part<'s, 'a> {
+    fn new(statistics: &'s Statistics<'a>, index: usize) -> Self {
         Self {
-            task: &statistics.cells.tasks()[task],
-            mean: statistics.task_mean(task),
+            statistics,
+            index,
+            task: &statistics.cells.tasks()[index],
+            mean: statistics.task_mean(index),
         }
     }
 
@@ -291,15 +296,53 @@ impl<'s> Part<'s> {
             Second::Rows(rows) => scatter_of_rows(rows, &self.mean, self.mean.len()),
         }
     }
+
+    /// The same with rows of its own, of which more than features are copied if they are to be kept only.
+    fn owned(&self, second: &Second<'_>, keep: Keep) -> Second<'static> {
+        match second {
+            Second::Rows(rows) if rows.len() < self.mean.len() => Second::Rows(rows.to_owned()),
+            _ => {
+                let rows = second.rows().filter(|_| keep == Keep::Rows);
+                let dealt = match (&rows, keep) {
+                    (None, Keep::Folds | Keep::Rows) => {
+                        self.statistics.deal_out(self.index, second)
+                    }
+                    _ => None,
+                };
+                let scatter = match (second, &dealt) {
+                    (Second::Scatter { scatter, .. }, _) => scatter.clone(),
+                    (_, Some(dealt)) => Arc::new(dealt.scatter()),
+                    (_, None) => Arc::new(self.scatter(second)),
+                };
+                Second::Scatter {
+                    scatter,
+                    rows: rows.map(|rows| rows.to_owned()),
+                    dealt,
+                }
+            }
+        }
+    }
+
+    /// Its folds, with the classes of both.
+    fn dealt(&self, second: &Second<'_>, merged: &Task) -> Option<Arc<Dealt>> {
+        let dealt = self.statistics.deal_out(self.index, second)?;
+        if self.task.classes == merged.classes {
+            return Some(dealt);
+        }
+        let place = |class| merged.classes.iter().position(|c| c == class);
+        let places: Option<Vec<usize>> = self.task.classes.iter().map(place).collect();
+        let among = dealt.among_classes(&places?, merged.classes.len());
+        Some(Arc::new(among))
+    }
 }
 
 fn join(
-    a: Part<'_>,
+    a: &Part<'_, '_>,
     own: Second<'static>,
-    b: Part<'_>,
+    b: &Part<'_, '_>,
     other: &Second<'_>,
     merged: &Task,
-    keeps: bool,
+    keep: Keep,
 ) -> Second<'static> {
     let p = a.mean.len();
     let runs: Vec<(bool, Range<usize>)> = merged
@@ -313,6 +356,18 @@ fn join(
         }
         (own, _) => own,
     };
+    let at_hand = own.rows().is_some() && other.rows().is_some();
+    if keep == Keep::Folds || keep == Keep::Rows && !at_hand {
+        let both = a.dealt(&own, merged).zip(b.dealt(other, merged));
+        if let Some((own, more)) = both {
+            let dealt = own.merged(&more);
+            return Second::Scatter {
+                scatter: Arc::new(dealt.scatter()),
+                rows: None,
+                dealt: Some(Arc::new(dealt)),
+            };
+        }
+    }
     let mut scatter = a.scatter(&own) + b.scatter(other);
     let (n, more) = (a.task.samples() as f64, b.task.samples() as f64);
     let difference = Mat::from_fn(p, 1, |feature, _| b.mean[feature] - a.mean[feature]);
@@ -324,11 +379,12 @@ fn join(
                 rows: Some(own), ..
             },
             Some(other),
-        ) if keeps => Some(own.joined(other, &runs)),
+        ) if keep == Keep::Rows => Some(own.joined(other, &runs)),
         _ => None,
     };
     Second::Scatter {
         scatter: Arc::new(scatter),
         rows,
+        dealt: None,
     }
 }

@@ -10,8 +10,8 @@
 //! task in K folds is K portions; all but one of them are merged from those before and those after it, 3 K merges in
 //! which nothing is subtracted (`docs/3-the-solver.md#folds-of-statistics`).
 //!
-//! Rows are dealt out by a hash of what is in them, so that neither their order nor how they are split into parts
-//! matters, and copies of a row stay together. Time n p²/2; memory p² doubles a fold.
+//! Rows are dealt out by a hash of what is in them (`dealt.rs`), so that copies of a row stay together. Time n p²/2;
+//! memory p² doubles a fold.
 
 use std::ops::Range;
 
@@ -103,6 +103,32 @@ impl Portion {
         scaled
     }
 
+    /// The same with other classes: `places` are those of its own among `classes`.
+    pub(super) fn among_classes(&self, places: &[usize], classes: usize) -> Self {
+        let mut counts = vec![0; classes];
+        let mut means = Mat::zeros(self.means.nrows(), classes);
+        for (own, &place) in places.iter().enumerate() {
+            counts[place] = self.counts[own];
+            means.col_mut(place).copy_from(self.means.col(own));
+        }
+        Self {
+            counts,
+            means,
+            within: self.within.clone(),
+        }
+    }
+
+    /// The same with the feature `places[j]` in place j.
+    pub(super) fn reordered(&self, places: &[usize]) -> Self {
+        Self {
+            counts: self.counts.clone(),
+            means: Mat::from_fn(places.len(), self.means.ncols(), |feature, class| {
+                self.means[(places[feature], class)]
+            }),
+            within: dense::moved_lower(&self.within, places),
+        }
+    }
+
     /// All but each of several.
     pub(crate) fn all_but_each(portions: &[Self]) -> Vec<Self> {
         let running = |order: &mut dyn Iterator<Item = &Self>| {
@@ -131,21 +157,25 @@ impl Portion {
     }
 }
 
-/// The fold of some rows.
-pub(super) fn fold_numbers(rows: &RowBlock<'_>, samples: Range<usize>, folds: usize) -> Vec<usize> {
+/// A hash of each of some rows.
+pub(super) fn hashes(rows: &RowBlock<'_>, samples: Range<usize>) -> Vec<u64> {
     let p = rows.features();
     let mut panel = Mat::zeros(p, samples.len());
     rows.pack(samples, 0..p, &vec![0.0; p], 1.0, panel.as_mut());
     let mut bytes = Vec::with_capacity(8 * p);
-    let numbers = panel.col_iter().map(|row| {
+    let hashes = panel.col_iter().map(|row| {
         bytes.clear();
         // -0 is 0.
         row.iter()
             .for_each(|x| bytes.extend((x + 0.0).to_le_bytes()));
-        let hash = XxHash64::oneshot(0, &bytes) >> 32;
-        ((hash * folds as u64) >> 32) as usize
+        XxHash64::oneshot(0, &bytes)
     });
-    numbers.collect()
+    hashes.collect()
+}
+
+/// The fold of a row, by the upper half of its hash.
+pub(super) fn fold_of(hash: u64, folds: usize) -> usize {
+    (((hash >> 32) * folds as u64) >> 32) as usize
 }
 
 /// Of some rows, whose classes have means near to `near`.

@@ -1,50 +1,66 @@
 //! The rows of a task by fold.
 
-use rayon::prelude::*;
+use std::sync::Arc;
 
-use super::Statistics;
-use super::portion::{Portion, fold_numbers, portion_of};
+use super::dealt::{Dealt, hashes_of, members, portions_of};
+use super::portion::Portion;
+use super::{Keep, Second, Statistics};
 use crate::data::tasks::classes_in_order;
-
-/// Rows that are hashed one after the other.
-const HASHED: usize = 256;
 
 impl Statistics<'_> {
     /// The samples of a task in each of several folds, by what is in their rows. None if these are not at hand.
     pub(crate) fn deal(&self, task: usize, folds: usize) -> Option<Vec<Vec<usize>>> {
         let rows = self.rows_of(task)?;
-        let starts: Vec<usize> = (0..rows.len()).step_by(HASHED).collect();
-        let numbers: Vec<Vec<usize>> = starts
-            .into_par_iter()
-            .map(|start| fold_numbers(rows, start..(start + HASHED).min(rows.len()), folds))
-            .collect();
-        let mut members = vec![Vec::new(); folds];
-        for (sample, fold) in numbers.into_iter().flatten().enumerate() {
-            members[fold].push(sample);
-        }
-        Some(members)
+        Some(members(&hashes_of(rows), folds))
     }
 
     /// A task's rows by fold. None if these are not at hand.
     pub(crate) fn portions(&self, task: usize, members: &[Vec<usize>]) -> Option<Vec<Portion>> {
         let rows = self.rows_of(task)?;
         let class = classes_in_order(&self.cells.tasks()[task]);
+        Some(portions_of(rows, &class, &self.class_means(task), members))
+    }
+
+    /// What was dealt of a task that came in parts.
+    pub(crate) fn dealt(&self, task: usize) -> Option<&Arc<Dealt>> {
+        match &self.second[task] {
+            Second::Scatter { dealt, .. } => dealt.as_ref(),
+            Second::Rows(_) => None,
+        }
+    }
+
+    /// The same, made of the rows where they are at hand.
+    pub(super) fn deal_out(&self, task: usize, second: &Second<'_>) -> Option<Arc<Dealt>> {
+        match second {
+            Second::Scatter {
+                dealt: Some(dealt), ..
+            } => Some(dealt.clone()),
+            _ => {
+                let class = classes_in_order(&self.cells.tasks()[task]);
+                let rows = second.rows()?;
+                Some(Arc::new(Dealt::of(rows, &class, &self.class_means(task))))
+            }
+        }
+    }
+
+    /// What is to be kept of the rows of a task that has so many.
+    pub(super) fn keep(&self, task: &str, rows: usize) -> Keep {
+        self.kept.of(task, rows, self.features)
+    }
+
+    /// The means of the classes of a task: near to a fold's own, so that what is subtracted costs no digits.
+    fn class_means(&self, task: usize) -> Vec<Vec<f64>> {
         let cells = self.cells.of_task(task);
-        // About means that are near to the fold's own, so that what is subtracted costs no digits.
-        let near: Vec<Vec<f64>> = cells
+        cells
             .map(|cell| self.means.col(cell).iter().copied().collect())
-            .collect();
-        let portion = |members: &Vec<usize>| {
-            let class: Vec<usize> = members.iter().map(|&sample| class[sample]).collect();
-            portion_of(&rows.select(members.iter().copied()), &class, &near)
-        };
-        Some(members.iter().map(portion).collect())
+            .collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::RowBlock;
+    use super::super::portion::portion_of;
     use super::*;
     use crate::data::{Rows, Tasks};
     use faer::Mat;

@@ -1,6 +1,6 @@
 //! Statistics that leave the house.
 
-use super::{Bounds, Kept, Second, Statistics};
+use super::{Bounds, Keep, Kept, Second, Statistics};
 use crate::error::{Error, Result};
 
 impl<'a> Statistics<'a> {
@@ -30,15 +30,15 @@ impl<'a> Statistics<'a> {
                 let why = format!("it has {count} rows, and at least {min_cell} are asked for");
                 return Err(small(Some(class), why));
             }
-            let kept = self.kept.contains(&entry.name);
+            let kept = self.keep(&entry.name, entry.samples()) == Keep::Rows;
             match &mut shared.second[task] {
                 Second::Scatter { rows: Some(_), .. } if kept => {
                     let why =
                         "its rows are kept, and would be shown; gather it without keeping rows";
                     return Err(small(None, why.into()));
                 }
-                // Rows that only happen to be at hand are not written.
-                Second::Scatter { rows, .. } => *rows = None,
+                // Rows that only happen to be at hand are not written. Folds come with a sample of rows.
+                Second::Scatter { rows, dealt, .. } => (*rows, *dealt) = (None, None),
                 Second::Rows(_) => {
                     let why = format!(
                         "it has {} rows and {} features, so that its rows would be shown; add rows or take fewer \

@@ -60,7 +60,7 @@ impl<'a> Statistics<'a> {
         for second in &mut viewed.second {
             *second = match second {
                 Second::Rows(rows) => Second::Rows(rows.with_columns(factors)),
-                Second::Scatter { scatter, rows } => {
+                Second::Scatter { scatter, rows, .. } => {
                     let mut scaled = faer::Mat::clone(scatter);
                     for j in 0..scaled.ncols() {
                         let column = scaled.col_mut(j).iter_mut().zip(factors.iter());
@@ -69,6 +69,8 @@ impl<'a> Statistics<'a> {
                     Second::Scatter {
                         scatter: Arc::new(scaled),
                         rows: rows.as_ref().map(|rows| rows.with_columns(factors)),
+                        // Folds are looked through as they are (`study/folded.rs`).
+                        dealt: None,
                     }
                 }
             };
@@ -90,6 +92,7 @@ impl<'a> Statistics<'a> {
                 features,
                 rows,
                 self.importance.as_deref(),
+                &|_| false,
                 &self.stop,
             )
         }

@@ -1,0 +1,252 @@
+//! [`Dealt`]: a task with many rows, dealt out to folds that are summed up, and a bounded number of its rows.
+//!
+//! Folds are all that training, couplings, families and weights need (`docs/3-the-solver.md#folds-of-statistics`);
+//! errors, calibration and thresholds are counted among rows, of which a [`Sample`] is kept. Both follow from a hash of
+//! what is in a row, so that neither the order of the rows nor how they are split into parts matters.
+//!
+//! Memory p² doubles a fold and p a row of the sample, whatever the number of rows.
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::portion::{Portion, fold_of, hashes, portion_of};
+use super::rows::RowBlock;
+use crate::data::importance::Importance;
+
+/// Folds that rows are dealt to.
+pub(crate) const FOLDS: usize = 10;
+/// Fewer rows than this are left out one by one, and kept as they are.
+const MANY_ROWS: usize = 4000;
+/// So are rows fewer than this many times the features: a fold costs as many factorisations as the target.
+const ROWS_PER_FEATURE: usize = 12;
+/// Rows in a sample, of all classes together,
+const SAMPLED: usize = 20_000;
+/// and of each of many classes.
+const SAMPLED_OF_A_CLASS: usize = 200;
+/// The lower half of a hash.
+const HALF: u64 = u32::MAX as u64;
+/// Rows that are hashed one after the other.
+const HASHED: usize = 256;
+
+/// Whether a target has so many rows that it is studied by folds.
+pub(crate) fn are_many(rows: usize, features: usize) -> bool {
+    rows >= MANY_ROWS.max(ROWS_PER_FEATURE.saturating_mul(features))
+}
+
+/// A task's rows by fold.
+#[derive(Clone, Debug)]
+pub(crate) struct Dealt {
+    pub(crate) portions: Vec<Portion>,
+    pub(crate) sample: Sample,
+}
+
+impl Dealt {
+    /// Of rows with their classes, whose means are near to `near`.
+    pub(super) fn of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Self {
+        let hashes = hashes_of(rows);
+        let members = members(&hashes, FOLDS);
+        Self {
+            portions: portions_of(rows, class, near, &members),
+            sample: Sample::of(rows, class, &hashes, near.len()),
+        }
+    }
+
+    /// The same with other classes: `places` are those of its own among `classes`.
+    pub(super) fn among_classes(&self, places: &[usize], classes: usize) -> Self {
+        let portions = self.portions.iter();
+        Self {
+            portions: portions
+                .map(|portion| portion.among_classes(places, classes))
+                .collect(),
+            sample: self.sample.among_classes(places, classes),
+        }
+    }
+
+    /// The rows of both, whose classes are the same.
+    pub(super) fn merged(&self, other: &Self) -> Self {
+        let both = self.portions.par_iter().zip(&other.portions);
+        Self {
+            portions: both.map(|(own, more)| own.merged(more)).collect(),
+            sample: self.sample.merged(&other.sample),
+        }
+    }
+
+    /// The same with the feature `places[j]` in place j. The hash of a row is that of the order it was dealt in.
+    pub(super) fn reordered(&self, places: &[usize]) -> Self {
+        let portions = self.portions.iter();
+        Self {
+            portions: portions.map(|portion| portion.reordered(places)).collect(),
+            sample: self.sample.reordered(places),
+        }
+    }
+
+    /// The scatter of all rows about their mean, lower triangle.
+    pub(super) fn scatter(&self) -> Mat<f64> {
+        let mut portions = self.portions.iter();
+        let first = portions.next().cloned();
+        let whole = first.map(|first| portions.fold(first, |sum, more| sum.merged(more)));
+        whole.map_or_else(Mat::new, |whole| whole.scatter())
+    }
+}
+
+/// Of each class the rows whose hashes are smallest, class by class.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) rows: RowBlock<'static>,
+    hashes: Vec<u64>,
+    /// By class.
+    pub(crate) counts: Vec<usize>,
+}
+
+impl Sample {
+    /// Rows of a class in a sample of so many classes.
+    fn most(classes: usize) -> usize {
+        (SAMPLED / classes.max(1)).max(SAMPLED_OF_A_CLASS)
+    }
+
+    fn of(rows: &RowBlock<'_>, class: &[usize], hashes: &[u64], classes: usize) -> Self {
+        let mut order: Vec<usize> = (0..class.len()).collect();
+        order.sort_by_key(|&row| (class[row], drawn(hashes[row])));
+        let mut counts = vec![0; classes];
+        order.retain(|&row| {
+            let count = &mut counts[class[row]];
+            let taken = *count < Self::most(classes);
+            *count += usize::from(taken);
+            taken
+        });
+        Self {
+            hashes: order.iter().map(|&row| hashes[row]).collect(),
+            rows: RowBlock::owned(rows.select(order.into_iter()).values(), rows.features()),
+            counts,
+        }
+    }
+
+    /// The halves of the hashes as numbers, for a file of such.
+    pub(super) fn halves(&self) -> Vec<f64> {
+        let halves = self.hashes.iter();
+        halves
+            .flat_map(|hash| [(hash >> 32) as f64, (hash & HALF) as f64])
+            .collect()
+    }
+
+    /// What was written; none if it is no sample. Hashes are not made again: columns may have moved since.
+    pub(super) fn read(
+        values: Vec<f64>,
+        halves: &[f64],
+        features: usize,
+        counts: Vec<usize>,
+    ) -> Option<Self> {
+        let half =
+            |x: f64| (x.fract() == 0.0 && (0.0..=HALF as f64).contains(&x)).then_some(x as u64);
+        let hash = |pair: &[f64]| Some(half(pair[0])? << 32 | half(pair[1])?);
+        let hashes: Vec<u64> = halves.chunks_exact(2).map(hash).collect::<Option<_>>()?;
+        let sample = Self {
+            rows: RowBlock::owned(values, features),
+            hashes,
+            counts,
+        };
+        let class = sample.class();
+        let keys: Vec<(usize, u64)> = class
+            .into_iter()
+            .zip(sample.hashes.iter().map(|&hash| drawn(hash)))
+            .collect();
+        let most = Self::most(sample.counts.len());
+        let fits = keys.is_sorted()
+            && keys.len() == sample.hashes.len()
+            && sample.rows.len() == keys.len()
+            && sample.counts.iter().all(|&count| count <= most);
+        fits.then_some(sample)
+    }
+
+    fn among_classes(&self, places: &[usize], classes: usize) -> Self {
+        let mut counts = vec![0; classes];
+        let both = places.iter().zip(&self.counts);
+        both.for_each(|(&place, &count)| counts[place] = count);
+        // Names are sorted, so that classes keep their order.
+        Self {
+            counts,
+            ..self.clone()
+        }
+    }
+
+    fn merged(&self, other: &Self) -> Self {
+        let class: Vec<usize> = [self, other]
+            .into_iter()
+            .flat_map(|of| of.class())
+            .collect();
+        let hashes = [&self.hashes[..], &other.hashes].concat();
+        let values = [self.rows.values(), other.rows.values()].concat();
+        let rows = RowBlock::owned(values, self.rows.features());
+        Self::of(&rows, &class, &hashes, self.counts.len())
+    }
+
+    fn reordered(&self, places: &[usize]) -> Self {
+        let values = self.rows.values();
+        let rows = values.chunks_exact(places.len().max(1));
+        let moved = rows.flat_map(|row| places.iter().map(|&place| row[place]));
+        Self {
+            rows: RowBlock::owned(moved.collect(), places.len()),
+            ..self.clone()
+        }
+    }
+
+    /// The class of each row.
+    pub(crate) fn class(&self) -> Vec<usize> {
+        let counts = self.counts.iter().enumerate();
+        counts
+            .flat_map(|(class, &count)| std::iter::repeat_n(class, count))
+            .collect()
+    }
+
+    /// The rows of each fold.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        members(&self.hashes, FOLDS)
+    }
+
+    /// How many rows of their class each stands for.
+    pub(crate) fn importance(&self, all: &[usize]) -> Importance {
+        let both = all.iter().zip(&self.counts);
+        let weights: Vec<f64> = both
+            .flat_map(|(&all, &count)| std::iter::repeat_n(all as f64 / count.max(1) as f64, count))
+            .collect();
+        Importance::scaled(&weights)
+    }
+}
+
+/// The hash of each row.
+pub(super) fn hashes_of(rows: &RowBlock<'_>) -> Vec<u64> {
+    let starts: Vec<usize> = (0..rows.len()).step_by(HASHED).collect();
+    let parts: Vec<Vec<u64>> = starts
+        .into_par_iter()
+        .map(|start| hashes(rows, start..(start + HASHED).min(rows.len())))
+        .collect();
+    parts.concat()
+}
+
+/// The rows of each fold.
+pub(super) fn members(hashes: &[u64], folds: usize) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); folds];
+    for (row, &hash) in hashes.iter().enumerate() {
+        members[fold_of(hash, folds)].push(row);
+    }
+    members
+}
+
+/// The rows of each fold, summed up.
+pub(super) fn portions_of(
+    rows: &RowBlock<'_>,
+    class: &[usize],
+    near: &[Vec<f64>],
+    members: &[Vec<usize>],
+) -> Vec<Portion> {
+    let portion = |members: &Vec<usize>| {
+        let class: Vec<usize> = members.iter().map(|&row| class[row]).collect();
+        portion_of(&rows.select(members.iter().copied()), &class, near)
+    };
+    members.par_iter().map(portion).collect()
+}
+
+/// What rows of a sample are chosen by: the half of the hash that has no say in the fold comes first.
+fn drawn(hash: u64) -> u64 {
+    hash.rotate_left(32)
+}
