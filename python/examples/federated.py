@@ -45,7 +45,7 @@ for site, content in sent.items():
 # Each site trains for itself: its own rows, which never leave it, with what the others sent.
 models = {}
 for site, (X, y) in own.items():
-    known = Statistics(keep_rows=[site]).add(X, y, site)
+    known = Statistics(target=site).add(X, y, site)
     for other in sorted(sent.keys() - {site}):
         known.merge(Statistics.from_bytes(sent[other]))
     study = Study.from_statistics(known, target=site)

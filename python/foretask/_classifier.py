@@ -292,8 +292,9 @@ default="auto"
     def fit_from_statistics(self, statistics: Statistics) -> MultiTaskClassifier:
         """Train on statistics instead of rows, and foretell.
 
-        The result is that of :meth:`fit` on the same rows. Leave-one-out needs the rows of the
-        target: keep them (``Statistics(keep_rows=...)``), or name a ``theory`` that needs none.
+        The result is that of :meth:`fit` on the same rows in linear views; others need rows. The default
+        leaves out rows of the target, or folds of many: tell who that is (``Statistics(target=...)``), or
+        name a ``theory`` that needs none.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ def empty(target: Any) -> Statistics:
 
     The only place where parts begin: what they keep is decided here.
     """
-    return Statistics(keep_rows=True if target is None else [target])
+    return Statistics(target=True if target is None else [target])
 
 
 @dataclass(frozen=True)

@@ -29,27 +29,34 @@ from ._data import (
     split_column,
 )
 
+#: Names of tasks, None for all: whose rows are kept, and who may be a target.
+Kept = tuple[list[str] | None, list[str] | None]
+
 
 class Statistics:
     """All that training needs to know of the data; grows part by part and merges.
 
     Kept are, for each task, counts and means by class and either the scatter (features by features) or,
     while they are fewer than the features, the rows. From these
-    :meth:`MultiTaskClassifier.fit_from_statistics` trains. Leave-one-out, which the default rests on,
-    needs the rows of the target: name it in ``keep_rows``.
+    :meth:`MultiTaskClassifier.fit_from_statistics` trains. The default leaves out rows of its target, or
+    folds where they are many: name it as ``target``.
 
     Parameters
     ----------
     keep_rows : bool or iterable of tasks, default=()
         Tasks whose rows are kept however many there are; True for all.
+    target : bool, str or iterable of tasks, default=()
+        Tasks that may be the target of a fit; True for all. Their rows are kept while they are few, and from
+        a few thousand on ten folds of statistics and a sample of at most 20,000 rows, so that memory does
+        not grow with them.
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> from foretask import MultiTaskClassifier, Statistics
     >>> X, y = load_digits(return_X_y=True)
-    >>> first = Statistics(keep_rows=True).add(X[:200], y[:200])
-    >>> second = Statistics(keep_rows=True).add(X[200:400], y[200:400])
+    >>> first = Statistics(target=True).add(X[:200], y[:200])
+    >>> second = Statistics(target=True).add(X[200:400], y[200:400])
     >>> both = Statistics.from_bytes(first.merge(second).to_bytes())
     >>> both.n_samples
     400
@@ -59,14 +66,9 @@ class Statistics:
     True
     """
 
-    def __init__(self, keep_rows: bool | Iterable[Any] = ()) -> None:
-        if isinstance(keep_rows, str):
-            keep_rows = [keep_rows]
-        self._keep = (
-            (None if keep_rows else [])
-            if isinstance(keep_rows, bool)
-            else [name_of(task) for task in keep_rows]
-        )
+    def __init__(self, keep_rows: bool | Iterable[Any] = (), target: bool | str | Iterable[Any] = ()) -> None:
+        #: Whose rows are kept, and who may be a target.
+        self._kept: Kept = (_wished(keep_rows), _wished(target))
         self._raw: _foretask.Statistics | None = None
 
     def add(self, X: Any, y: Any, task: Any = None) -> Statistics:
@@ -117,7 +119,7 @@ class Statistics:
                 raise ValueError(
                     "the columns before have names, these have none: give a data frame with them"
                 )
-        added = _foretask.Statistics(X.shape[1], self._keep) if raw is None else raw
+        added = _foretask.Statistics(X.shape[1], *self._kept) if raw is None else raw
         blocks = _blocks(X)
         if len(blocks) > 1:
             added = added.copy()  # all of them or none
@@ -148,15 +150,13 @@ class Statistics:
             Itself.
         """
         if other._raw is None:
-            if other._keep != [] and self._raw is None:
-                if self._keep is None or other._keep is None:
-                    self._keep = None
-                else:
-                    self._keep = sorted({*self._keep, *other._keep})
+            if self._raw is None:
+                keep, targets = other._kept
+                self._kept = (_either(self._kept[0], keep), _either(self._kept[1], targets))
             return self
         raw = other._raw if other is not self else other._raw.copy()
         if self._raw is None:
-            own = _foretask.Statistics(raw.features, self._keep)
+            own = _foretask.Statistics(raw.features, *self._kept)
             own.merge(raw, again)
             self._raw = own
             return self
@@ -192,7 +192,7 @@ class Statistics:
         whole = cls()
         if raws:
             # A part without rows keeps its place in the tree.
-            places = [part._raw or _foretask.Statistics(raws[0].features, part._keep) for part in parts]
+            places = [part._raw or _foretask.Statistics(raws[0].features, *part._kept) for part in parts]
             whole._raw = _foretask.Statistics.merge_all(places)
         return whole
 
@@ -287,14 +287,25 @@ class Statistics:
         return reordered(raw.relatedness(), [name for name, _, _ in raw.tasks], self._task_names())
 
     def __reduce__(self) -> Any:
-        return (_restored, (self._keep, None if self._raw is None else self._raw.to_bytes()))
+        return (_restored, (self._kept, None if self._raw is None else self._raw.to_bytes()))
 
 
-def _restored(keep: list[str] | None, content: bytes | None) -> Statistics:
+def _restored(kept: Kept, content: bytes | None) -> Statistics:
     """Return statistics from what pickle keeps."""
     statistics = Statistics() if content is None else Statistics.from_bytes(content)
-    statistics._keep = keep
+    statistics._kept = kept
     return statistics
+
+
+def _wished(tasks: bool | str | Iterable[Any]) -> list[str] | None:
+    """Return the names of tasks; None is all of them."""
+    if isinstance(tasks, bool):
+        return None if tasks else []
+    return [name_of(task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+
+
+def _either(one: list[str] | None, other: list[str] | None) -> list[str] | None:
+    return None if one is None or other is None else sorted({*one, *other})
 
 
 #: Values that are converted at a time.

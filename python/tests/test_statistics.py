@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import draw
+from numpy.testing import assert_allclose
 
 from foretask import MultiTaskClassifier, Statistics
 
@@ -138,3 +139,28 @@ def test_numbers_of_any_type_and_layout_are_the_same_rows(dtype, monkeypatch, tm
         with pytest.raises(ValueError, match="NaN"):
             expected.add(X, y, task)
         assert expected.to_bytes() == before
+
+
+def test_a_target_of_many_rows_is_kept_as_folds_and_a_sample():
+    rng = np.random.default_rng(3)
+    n, p = 24_000, 3
+    y = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, p)) + 1.2 * y[:, None]
+    task = np.where(np.arange(n) < 1000, "source", "target")
+    whole = MultiTaskClassifier(target="target", views="linear").fit(X, y, task)
+    assert whole.forecast_.source == "leave-fold-out"
+    parts = [Statistics(target="target").add(X[s], y[s], task[s]) for s in np.array_split(np.arange(n), 7)]
+    union = pickle.loads(pickle.dumps(Statistics.merge_all(parts)))
+    model = MultiTaskClassifier(target="target", views="linear").fit_from_statistics(union)
+    assert model.forecast_.source == "leave-fold-out"
+    # No more rows than the sample holds, however many came.
+    assert model.forecast_.n_samples == 20_000
+    assert_allclose(model.coef_, whole.coef_, rtol=1e-8)
+    assert model.forecast_.error == pytest.approx(whole.forecast_.error, abs=0.005)
+    assert len(union.to_bytes()) < 8 * 20_000 * (p + 2) + 20_000
+    # Every task may be a target.
+    every = Statistics(target=True).add(X, y, task)
+    assert set(MultiTaskClassifier(views="linear").fit_from_statistics(every).forecast_) == {
+        "source",
+        "target",
+    }

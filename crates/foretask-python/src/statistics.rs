@@ -16,15 +16,21 @@ pub struct Statistics(pub foretask::Statistics<'static>);
 
 #[pymethods]
 impl Statistics {
-    /// No rows yet. The rows of the tasks in `keep` are kept, of all tasks if it is None.
+    /// No rows yet. The rows of the tasks in `keep` are kept, and what `targets` need; of all tasks if it is None.
     #[new]
-    fn new(features: usize, keep: Option<Vec<String>>) -> Self {
+    fn new(features: usize, keep: Option<Vec<String>>, targets: Option<Vec<String>>) -> Self {
         let empty = foretask::Statistics::new(features);
-        Self(match keep {
+        let empty = match keep {
             None => empty.keeping_all_rows(),
             Some(tasks) => tasks
                 .iter()
                 .fold(empty, |empty, task| empty.keeping_rows_of(task)),
+        };
+        Self(match targets {
+            None => empty.with_all_targets(),
+            Some(tasks) => tasks
+                .iter()
+                .fold(empty, |empty, task| empty.with_target(task)),
         })
     }
 

@@ -69,7 +69,7 @@ pub enum Error {
 
     /// Rows are needed of which only the scatter is kept.
     #[error(
-        "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: keep its rows from the start, or {instead}"
+        "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: name it as a target (or keep its rows) before rows are added, or {instead}"
     )]
     RowsNotKept {
         /// What needs them.

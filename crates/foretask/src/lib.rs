@@ -131,6 +131,7 @@
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
 //!     portion.rs          some of a task's rows, summed up
+//!     dealt.rs            the folds of many rows, and a sample of them
 //!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
 //!     columns.rs          features by name

@@ -183,7 +183,7 @@ fn the_general_theory_needs_the_rows_of_every_task() {
     let statistics = in_parts(&table, &Statistics::new(5).keeping_rows_of("east"));
     assert_eq!(
         Study::new(&statistics, &settings).unwrap_err().to_string(),
-        "the general theory needs the rows of task 'north', of which only counts, means and scatter are kept: keep its rows from the start, or use the isotropic, spherical or pooled theory"
+        "the general theory needs the rows of task 'north', of which only counts, means and scatter are kept: name it as a target (or keep its rows) before rows are added, or use the isotropic, spherical or pooled theory"
     );
 }
 
@@ -269,7 +269,7 @@ fn a_held_rate_of_statistics_is_that_of_the_data() {
 #[test]
 fn leave_one_out_without_the_targets_rows_says_what_to_do() {
     let table = table(5);
-    let expected = "leave-one-out needs the rows of task 'north', of which only counts, means and scatter are kept: keep its rows from the start, or name a theory (isotropic, spherical or pooled)";
+    let expected = "leave-one-out needs the rows of task 'north', of which only counts, means and scatter are kept: name it as a target (or keep its rows) before rows are added, or name a theory (isotropic, spherical or pooled)";
     // The rows of another task do not help.
     let statistics = in_parts(&table, &Statistics::new(5).keeping_rows_of("east"));
     for coupling in [None, Some((1.0, vec![1.0]))] {
