@@ -67,6 +67,14 @@ pub enum Error {
         class: String,
     },
 
+    /// What was given as sparse rows is none.
+    #[error("these are no sparse rows: {}{why}", .row.map(|row| format!("row {row}: ")).unwrap_or_default())]
+    Sparse {
+        /// The row, from 1, if it is about one.
+        row: Option<usize>,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// Rows are needed of which only the scatter is kept.
     #[error(
         "{what} needs the rows of task '{task}', of which only counts, means and scatter are kept: name it as a target (or keep its rows) before rows are added, or {instead}"

@@ -110,6 +110,7 @@
 //! tensors.rs              tables of numbers as a safetensors file
 //! numerics/
 //!   dense.rs              products, factorisations, eigenvalues
+//!   sparse.rs             products of rows that are mostly zero
 //!   normal.rs             the normal distribution
 //!   spectrum.rs           the range of a covariance
 //!   interval.rs           where a share lies that was seen in some samples

@@ -1,8 +1,9 @@
 //! [`Rows`]: the only door for data.
 //!
 //! Data stay where they are and in the type they have: a [`Rows`] is a borrowed n x p view of `f32`
-//! or `f64` in any strided layout. Whoever needs numbers asks for a *panel*: a block of samples,
-//! converted to `f64`, shifted and scaled, one sample a column.
+//! or `f64` in any strided layout, or of those entries that are not zero (CSR). Whoever needs numbers asks for a
+//! *panel*: a block of samples, converted to `f64`, shifted and scaled, one sample a column; sparse rows can be asked
+//! for their entries instead.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ pub(crate) const PANEL: usize = 256;
 /// Values in a panel from which on waking other threads is worth it.
 const WORTH_SHARING: usize = 1 << 16;
 
-/// A borrowed table of samples: n rows of p features, `f32` or `f64`, in any strided layout.
+/// A borrowed table of samples: n rows of p features, `f32` or `f64`, in any strided layout or sparse.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a>(View<'a>);
 
@@ -24,7 +25,26 @@ pub struct Rows<'a>(View<'a>);
 enum View<'a> {
     F32(MatRef<'a, f32>),
     F64(MatRef<'a, f64>),
+    Sparse32(Csr<'a, f32>),
+    Sparse64(Csr<'a, f64>),
 }
+
+/// Entries that are not zero, row after row.
+#[derive(Debug)]
+struct Csr<'a, T> {
+    starts: &'a [usize],
+    columns: &'a [u32],
+    values: &'a [T],
+    features: usize,
+}
+
+impl<T> Clone for Csr<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Csr<'_, T> {}
 
 mod sealed {
     pub trait Sealed {}
@@ -36,17 +56,52 @@ mod sealed {
 pub trait Element: sealed::Sealed + Copy + Into<f64> + Sync + 'static {
     #[doc(hidden)]
     fn rows(view: MatRef<'_, Self>) -> Rows<'_>;
+    #[doc(hidden)]
+    fn sparse<'a>(
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [Self],
+        features: usize,
+    ) -> Rows<'a>;
 }
 
 impl Element for f32 {
     fn rows(view: MatRef<'_, Self>) -> Rows<'_> {
         Rows(View::F32(view))
     }
+
+    fn sparse<'a>(
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [Self],
+        features: usize,
+    ) -> Rows<'a> {
+        Rows(View::Sparse32(Csr {
+            starts,
+            columns,
+            values,
+            features,
+        }))
+    }
 }
 
 impl Element for f64 {
     fn rows(view: MatRef<'_, Self>) -> Rows<'_> {
         Rows(View::F64(view))
+    }
+
+    fn sparse<'a>(
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [Self],
+        features: usize,
+    ) -> Rows<'a> {
+        Rows(View::Sparse64(Csr {
+            starts,
+            columns,
+            values,
+            features,
+        }))
     }
 }
 
@@ -82,9 +137,76 @@ impl<'a> Rows<'a> {
         Ok(MatRef::from_column_major_slice(values, rows, features).into())
     }
 
+    /// Sparse rows (CSR): the entries of row i are those from `starts[i]` to `starts[i + 1]`, each with its column, in
+    /// ascending order; all others are zero. Products, and so training, take the time of the entries; no dense copy of
+    /// the table is made.
+    ///
+    /// # Errors
+    /// [`Error::Sparse`] if these are no such rows.
+    ///
+    /// ```
+    /// use foretask::Rows;
+    /// // 1 0 2
+    /// // 0 0 3
+    /// let rows = Rows::csr(&[0, 2, 3], &[0, 2, 2], &[1.0, 2.0, 3.0], 3)?;
+    /// assert_eq!((rows.len(), rows.features()), (2, 3));
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    pub fn csr<T: Element>(
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [T],
+        features: usize,
+    ) -> Result<Self> {
+        let wrong = |why| Err(Error::Sparse { row: None, why });
+        if columns.len() != values.len() {
+            return wrong("there are not as many columns as values");
+        }
+        if features == 0 || features > u32::MAX as usize {
+            return wrong("the number of features must be at least 1 and less than 2^32");
+        }
+        if starts.first() != Some(&0) || starts.last() != Some(&values.len()) {
+            return wrong("the first start must be 0 and the last one the number of values");
+        }
+        for (row, ends) in starts.windows(2).enumerate() {
+            let own = columns.get(ends[0]..ends[1]);
+            let why = match own {
+                None => "its end lies before its start",
+                Some(own) if own.windows(2).any(|pair| pair[0] >= pair[1]) => {
+                    "its columns do not ascend (sort them, and sum those that are there twice)"
+                }
+                Some(own) if own.last().is_some_and(|&last| last as usize >= features) => {
+                    "a column is beyond the number of features"
+                }
+                _ => continue,
+            };
+            return Err(Error::Sparse {
+                row: Some(row + 1),
+                why,
+            });
+        }
+        Ok(T::sparse(starts, columns, values, features))
+    }
+
+    /// Whether zeros are left out.
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self.0, View::Sparse32(_) | View::Sparse64(_))
+    }
+
+    /// The entries of a sparse row; none of a dense one.
+    pub(crate) fn for_entries(&self, row: usize, mut each: impl FnMut(u32, f64)) {
+        match self.0 {
+            View::Sparse32(csr) => csr.for_entries(row, &mut each),
+            View::Sparse64(csr) => csr.for_entries(row, &mut each),
+            View::F32(_) | View::F64(_) => {}
+        }
+    }
+
     /// The number of rows, n.
     pub fn len(&self) -> usize {
         match self.0 {
+            View::Sparse32(csr) => csr.starts.len().saturating_sub(1),
+            View::Sparse64(csr) => csr.starts.len().saturating_sub(1),
             View::F32(view) => view.nrows(),
             View::F64(view) => view.nrows(),
         }
@@ -98,6 +220,8 @@ impl<'a> Rows<'a> {
     /// The number of features, p.
     pub fn features(&self) -> usize {
         match self.0 {
+            View::Sparse32(csr) => csr.features,
+            View::Sparse64(csr) => csr.features,
             View::F32(view) => view.ncols(),
             View::F64(view) => view.ncols(),
         }
@@ -106,6 +230,8 @@ impl<'a> Rows<'a> {
     /// The first value that is not a finite number, as an error.
     pub(crate) fn check_finite(&self) -> Result<()> {
         let found = match self.0 {
+            View::Sparse32(csr) => csr.first_not_finite(),
+            View::Sparse64(csr) => csr.first_not_finite(),
             View::F32(view) => first_not_finite(view),
             View::F64(view) => first_not_finite(view),
         };
@@ -134,6 +260,8 @@ impl<'a> Rows<'a> {
         let fill = |start: usize, index: &[usize], panel: MatMut<'_, f64>| {
             let shift = |sample: usize| shift(start + sample);
             match self.0 {
+                View::Sparse32(csr) => csr.pack(index, features.clone(), shift, scale, panel),
+                View::Sparse64(csr) => csr.pack(index, features.clone(), shift, scale, panel),
                 View::F32(view) => pack(view, index, features.clone(), shift, scale, panel),
                 View::F64(view) => pack(view, index, features.clone(), shift, scale, panel),
             }
@@ -165,6 +293,53 @@ impl<'a> Rows<'a> {
             let mut part = panel.as_mut().subcols_mut(0, own.len());
             self.pack(own, 0..p, |l| shift(start + l), scale, part.as_mut());
             each(start, part.as_ref());
+        }
+    }
+}
+
+impl<T: Element> Csr<'_, T> {
+    fn range(&self, row: usize) -> Range<usize> {
+        self.starts[row]..self.starts[row + 1]
+    }
+
+    fn for_entries(&self, row: usize, each: &mut impl FnMut(u32, f64)) {
+        let range = self.range(row);
+        let both = self.columns[range.clone()].iter().zip(&self.values[range]);
+        both.for_each(|(&column, &value)| each(column, value.into()));
+    }
+
+    fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        let place = self.values.iter().position(|&x| !x.into().is_finite())?;
+        let row = self.starts.partition_point(|&start| start <= place) - 1;
+        let column = self.columns[place] as usize;
+        Some((row, column, self.values[place].into()))
+    }
+
+    fn pack<'s>(
+        &self,
+        index: &[usize],
+        features: Range<usize>,
+        shift: impl Fn(usize) -> &'s [f64],
+        scale: f64,
+        mut panel: MatMut<'_, f64>,
+    ) {
+        for (sample, &row) in index.iter().enumerate() {
+            let shift = &shift(sample)[features.clone()];
+            let mut to = panel.as_mut().col_mut(sample);
+            let zeros = to.as_mut().iter_mut().zip(shift);
+            zeros.for_each(|(to, shift)| *to = (0.0 - shift) * scale);
+            let range = self.range(row);
+            let columns = &self.columns[range.clone()];
+            let first = columns.partition_point(|&column| (column as usize) < features.start);
+            let entries = columns[first..].iter().zip(&self.values[range][first..]);
+            for (&column, &value) in entries {
+                let column = column as usize;
+                if column >= features.end {
+                    break;
+                }
+                let feature = column - features.start;
+                to[feature] = (value.into() - shift[feature]) * scale;
+            }
         }
     }
 }
@@ -268,6 +443,8 @@ mod tests {
             Rows::row_major(&row_major, 3).unwrap(),
             Rows::column_major(&column_major, 3).unwrap(),
             Rows::row_major(&single, 3).unwrap(),
+            Rows::csr(&[0, 3, 6], &[0, 1, 2, 0, 1, 2], &row_major, 3).unwrap(),
+            Rows::csr(&[0, 3, 6], &[0, 1, 2, 0, 1, 2], &single, 3).unwrap(),
         ] {
             let mut panel = Mat::zeros(2, 2);
             rows.pack(&[1, 0], 1..3, |_| &[0.0, 1.0, 2.0], 2.0, panel.as_mut());

@@ -16,6 +16,7 @@ pub use scores::Term;
 pub(crate) use scores::{Scores, to_raw};
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use crate::data::prepare::Preparation;
 use crate::data::{Rows, Task};
@@ -181,6 +182,17 @@ impl Model {
         }
         let intercept = &self.scores.intercept;
         let mut scores = Mat::from_fn(rows.len(), intercept.len(), |_, j| intercept[j]);
+        if rows.is_sparse() && self.scores.are_of_entries() {
+            scores.par_row_iter_mut().enumerate().for_each(|(row, to)| {
+                let mut entries = Vec::new();
+                rows.for_entries(row, |column, value| entries.push((column as usize, value)));
+                self.scores.add_entries_to(to, &entries);
+            });
+            if !scores.is_all_finite() {
+                rows.check_finite()?;
+            }
+            return Ok(scores);
+        }
         let index: Vec<usize> = (0..rows.len()).collect();
         let zero = vec![0.0; self.features()];
         // Through panels whatever the layout: rows and columns, single and double give the same bits.

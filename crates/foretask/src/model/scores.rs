@@ -1,6 +1,6 @@
 //! [`Scores`]: functions of the raw features.
 
-use faer::{Accum, Mat, MatMut, MatRef};
+use faer::{Accum, Mat, MatMut, MatRef, RowMut};
 
 use crate::numerics::dense;
 use crate::views::Kernel;
@@ -57,6 +57,29 @@ impl Scores {
         dense::product(scores.as_mut(), Accum::Add, x, weights, 1.0);
         for term in &self.terms {
             term.add_to(scores.as_mut(), rows);
+        }
+    }
+
+    /// Whether zeros of a row add nothing.
+    pub(crate) fn are_of_entries(&self) -> bool {
+        let mut terms = self.terms.iter();
+        terms.all(|term| matches!(term, Term::Cosine { .. }))
+    }
+
+    /// What those entries of a row that are not zero add to its scores, where zeros add nothing.
+    pub(crate) fn add_entries_to(&self, scores: RowMut<'_, f64>, entries: &[(usize, f64)]) {
+        let length = entries.iter().map(|(_, x)| x * x).sum::<f64>().sqrt();
+        for (j, score) in scores.iter_mut().enumerate() {
+            let sum = |weights: &Mat<f64>| -> f64 {
+                let products = entries.iter().map(|&(i, x)| x * weights[(i, j)]);
+                products.sum()
+            };
+            *score += sum(&self.weights);
+            for term in &self.terms {
+                if let Term::Cosine { weights } = term {
+                    *score += sum(weights) / length.max(NO_LENGTH);
+                }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod normal;
 pub(crate) mod optimise;
 pub(crate) mod orthant;
 pub(crate) mod points;
+pub(crate) mod sparse;
 pub(crate) mod spectrum;
 
 pub use interval::COVERAGE;

@@ -6,9 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Accum, Mat, MatMut, MatRef};
+use rayon::prelude::*;
 
 use crate::data::{Cells, Importance, PANEL, RowBlock, Second, Statistics, weighed};
 use crate::numerics::dense;
+use crate::numerics::sparse::Sparse;
 
 /// B_i of one task, ready to be factorised for any γ; clones share the numbers.
 #[derive(Clone, Debug)]
@@ -166,6 +168,9 @@ pub(crate) fn right_hand_sides(
 /// The Gram matrix Z Zᵀ/N of the rows of all tasks (lower triangle), summed over panels of features
 /// so that no second copy of the data exists.
 pub(crate) fn gram(rows: &[CentredRows<'_>]) -> Mat<f64> {
+    if !rows.is_empty() && rows.iter().all(|block| block.rows.is_sparse()) {
+        return sparse_gram(rows);
+    }
     let n: usize = rows.iter().map(|block| block.rows.len()).sum();
     let p = rows.first().map_or(0, |block| block.mean.len());
     let mut gram = Mat::zeros(n, n);
@@ -182,5 +187,38 @@ pub(crate) fn gram(rows: &[CentredRows<'_>]) -> Mat<f64> {
         }
         dense::add_outer(gram.as_mut(), part.transpose(), 1.0);
     }
+    gram
+}
+
+/// The same of sparse rows, whose products are those of their entries: centring is done after, by
+/// (x - μ)ᵀ(x' - μ') = xᵀx' - xᵀμ' - μᵀx' + μᵀμ'.
+fn sparse_gram(rows: &[CentredRows<'_>]) -> Mat<f64> {
+    let p = rows.first().map_or(0, |block| block.mean.len());
+    let mut entries = Sparse::new(p);
+    let (mut task, mut factor) = (Vec::new(), Vec::new());
+    for (number, block) in rows.iter().enumerate() {
+        block.rows.add_entries_to(&mut entries);
+        for sample in 0..block.rows.len() {
+            task.push(number);
+            factor.push(block.scale * block.importance.root(sample));
+        }
+    }
+    let n = entries.rows();
+    // xᵀ μ of every row and every mean, and μᵀ μ'.
+    let onto: Vec<Vec<f64>> = rows
+        .par_iter()
+        .map(|block| (0..n).map(|row| entries.dot(row, &block.mean)).collect())
+        .collect();
+    let means = Mat::from_fn(p, rows.len(), |feature, task| rows[task].mean[feature]);
+    let between = dense::times(means.transpose(), means.as_ref());
+    let mut gram = entries.outer(&entries.transposed());
+    gram.par_col_iter_mut().enumerate().for_each(|(l, column)| {
+        let own = task[l];
+        for (row, value) in column.iter_mut().enumerate().skip(l) {
+            let other = task[row];
+            let centred = *value - onto[own][row] - onto[other][l] + between[(other, own)];
+            *value = factor[row] * factor[l] * centred;
+        }
+    });
     gram
 }

@@ -67,6 +67,8 @@ words! {
         FewSources = "few-sources",
         /// the data have so many rows that it costs too much
         Costly = "costly",
+        /// the rows are sparse, and so many and so long that they would not be kept in full
+        Sparse = "sparse",
     }
 }
 
@@ -159,6 +161,8 @@ const RARE: f64 = 0.01;
 const EQUAL_LENGTHS: f64 = 1e-6;
 /// With so few features a row over its length has lost what it was.
 const FEWEST_FEATURES: usize = 4;
+/// Values of sparse rows up to which a kernel keeps them in full.
+const MOST_FULL: usize = 1 << 24;
 /// A row shorter than this has no direction.
 const NO_LENGTH: f64 = 1e-12;
 
@@ -236,6 +240,11 @@ fn rbf<'a>(statistics: &Statistics<'a>, target: usize) -> Result<Viewed<'a>, Ski
     let columns = spreads(statistics);
     let standard = statistics.with_columns(&columns);
     let rows = standard.all_rows().ok_or(Skipped::Streamed)?;
+    let total: usize = rows.iter().map(|block| block.len()).sum();
+    let values = total.saturating_mul(statistics.features());
+    if values > MOST_FULL && rows.iter().any(|block| block.is_sparse()) {
+        return Err(Skipped::Sparse);
+    }
     let made = kernel::features(&standard, &rows, target);
     let (features, blocks) = made.map_err(|why| match why {
         NoKernel::Alike => Skipped::Alike,

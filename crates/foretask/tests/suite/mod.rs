@@ -38,6 +38,7 @@ mod real_data;
 mod recipe;
 mod rule_simulation;
 mod simulation;
+mod sparse;
 mod statements;
 mod statistics;
 mod stop;

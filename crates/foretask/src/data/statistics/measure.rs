@@ -453,6 +453,17 @@ fn about(
     wanted: Wanted<'_>,
 ) -> (Vec<Vec<f64>>, Mat<f64>) {
     let p = rows.features();
+    let wanted = match wanted {
+        Wanted::Scatter(stop) if rows.is_sparse() => {
+            let (squares, _) = about(rows, class, means, Wanted::Squares);
+            let scatter = match stop.check() {
+                Ok(()) => rows.sparse_scatter(class, means),
+                Err(_) => Mat::zeros(p, p),
+            };
+            return (squares, scatter);
+        }
+        wanted => wanted,
+    };
     let size = match wanted {
         Wanted::Squares => 0,
         Wanted::Scatter(_) => p,

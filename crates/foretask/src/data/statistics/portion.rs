@@ -191,14 +191,18 @@ pub(super) fn portion_of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]
             let entries = means.col_mut(class).iter_mut().zip(row.iter());
             entries.for_each(|(sum, x)| *sum += x);
         }
-        dense::add_outer(within.as_mut(), panel, 1.0);
+        if !rows.is_sparse() {
+            dense::add_outer(within.as_mut(), panel, 1.0);
+        }
     });
     // What is left of the means, over √n_c, is what the scatter has too much.
     for (column, &count) in means.as_mut().col_iter_mut().zip(&counts) {
         let root = (count.max(1) as f64).sqrt();
         column.iter_mut().for_each(|x| *x /= root);
     }
-    dense::add_outer(within.as_mut(), means.as_ref(), -1.0);
+    if !rows.is_sparse() {
+        dense::add_outer(within.as_mut(), means.as_ref(), -1.0);
+    }
     for (class, column) in means.as_mut().col_iter_mut().enumerate() {
         let root = (counts[class].max(1) as f64).sqrt();
         let entries = column.iter_mut().zip(&near[class]);
@@ -209,6 +213,13 @@ pub(super) fn portion_of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]
                 *x / root + near
             }
         });
+    }
+    if rows.is_sparse() {
+        let means: Vec<Vec<f64>> = means
+            .col_iter()
+            .map(|mean| mean.iter().copied().collect())
+            .collect();
+        within = rows.sparse_scatter(class, &means);
     }
     Portion {
         counts,

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use faer::{Mat, MatMut, MatRef};
 
 use crate::data::rows::{PANEL, Rows};
+use crate::numerics::dense;
+use crate::numerics::sparse::Sparse;
 
 /// Some rows of a table, in an order of their own; clones share the values.
 #[derive(Clone, Debug)]
@@ -76,6 +78,46 @@ impl<'a> RowBlock<'a> {
 
     pub(crate) fn len(&self) -> usize {
         self.index.len()
+    }
+
+    /// Whether zeros are left out.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.table().is_sparse()
+    }
+
+    /// The entries of sparse rows that are not zero.
+    pub(crate) fn add_entries_to(&self, to: &mut Sparse) {
+        let table = self.table();
+        for (sample, &row) in self.index.iter().enumerate() {
+            let length = self.lengths.as_ref().map_or(1.0, |own| own[sample]);
+            table.for_entries(row, |column, value| {
+                let factor = self
+                    .columns
+                    .as_ref()
+                    .map_or(1.0, |own| own[column as usize]);
+                to.push(column, value * length * factor);
+            });
+            to.end_row();
+        }
+    }
+
+    /// The scatter of sparse rows about the means of their classes (lower triangle), Xᵀ X - Σ n_c μ_c μ_cᵀ. Where most
+    /// entries are zero means are small, so that little is lost in the difference.
+    pub(super) fn sparse_scatter(&self, class: &[usize], means: &[Vec<f64>]) -> Mat<f64> {
+        let mut entries = Sparse::new(self.features());
+        self.add_entries_to(&mut entries);
+        let mut scatter = entries.transposed().outer(&entries);
+        let mut counts = vec![0_usize; means.len()];
+        class.iter().for_each(|&class| counts[class] += 1);
+        let between = Mat::from_fn(self.features(), means.len(), |feature, class| {
+            (counts[class] as f64).sqrt() * means[class][feature]
+        });
+        dense::add_outer(scatter.as_mut(), between.as_ref(), -1.0);
+        // What rounding leaves of nothing is nothing.
+        for j in 0..scatter.ncols() {
+            scatter[(j, j)] = scatter[(j, j)].max(0.0);
+        }
+        scatter
     }
 
     /// The table that the rows are in.
