@@ -34,8 +34,8 @@ from ._data import (
     ONLY_TASK,
     TABLE,
     Names,
+    SparseTable,
     columns_of,
-    dense,
     encode,
     name_of,
     named,
@@ -45,6 +45,7 @@ from ._data import (
     refuse_missing,
     reordered,
     split_column,
+    table_of,
 )
 from ._forecast import Forecast
 from ._frames import Preparation, columns, is_plain
@@ -157,8 +158,9 @@ default="auto"
     Notes
     -----
     Rows are kept as they are (``float32`` or ``float64``, C or Fortran order) and not copied; the
-    interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse input is accepted and
-    made dense.
+    interpreter is free for other threads meanwhile, and Ctrl-C ends a fit. Sparse rows (scipy's CSR;
+    others are converted to it) stay sparse: products cost their entries, and no dense copy is made. Only the
+    kernel's view needs them in full, and is left out where they would be large.
 
     A ``sample_weight`` of whole numbers means repetition: a row of weight 3 is three rows. Leave-one-out
     then leaves out one of the three, so that the forecast takes copies for new samples. Other weights, and
@@ -375,11 +377,11 @@ default="auto"
             self.feature_names_in_ = np.array(table.names, dtype=object)
         return features, y
 
-    def _prepared(self, X: Any, task: Any) -> NDArray[Any]:
+    def _prepared(self, X: Any, task: Any) -> NDArray[Any] | SparseTable:
         """Return the features of new rows."""
         preparation = self._preparation
         if preparation is None:
-            return dense(checked(self, X, reset=False, **TABLE))
+            return table_of(checked(self, X, reset=False, **TABLE))
         names = columns_of(X)
         if names and not getattr(self, "_lenient", False):
             checked_names(self, X)

@@ -65,7 +65,7 @@ class Names:
 class Samples:
     """Training data as the bridge reads them (``samples.rs``)."""
 
-    table: NDArray[Any]
+    table: NDArray[Any] | SparseTable
     task_codes: NDArray[np.int64]
     task_names: list[str]
     class_codes: NDArray[np.int64]
@@ -146,10 +146,33 @@ def refuse_lazy(*data: Any) -> None:
             )
 
 
-def dense(X: Any) -> NDArray[Any]:
-    """Return a contiguous, aligned table: as it is if it is one already, a dense copy otherwise."""
+@dataclass(frozen=True)
+class SparseTable:
+    """Sparse rows as the bridge reads them (``arrays.rs``): CSR with columns that ascend."""
+
+    starts: NDArray[np.uintp]
+    columns: NDArray[np.uint32]
+    values: NDArray[Any]
+    features: int
+
+    @classmethod
+    def of(cls, X: Any) -> SparseTable:
+        """Take a sparse matrix of scipy; columns and values are not copied if they are in order."""
+        rows = X.tocsr()
+        if not rows.has_canonical_format:
+            rows = rows.copy() if rows is X else rows
+            rows.sum_duplicates()
+        columns = (
+            rows.indices.astype(np.uint32) if rows.indices.itemsize != 4 else rows.indices.view(np.uint32)
+        )
+        values = rows.data if rows.data.dtype in (np.float64, np.float32) else rows.data.astype(np.float64)
+        return cls(rows.indptr.astype(np.uintp), columns, np.ascontiguousarray(values), rows.shape[1])
+
+
+def table_of(X: Any) -> NDArray[Any] | SparseTable:
+    """Return a contiguous, aligned table: as it is if it is one already, a copy otherwise; or sparse rows."""
     if sparse.issparse(X):
-        return np.asarray(X.toarray())
+        return SparseTable.of(X)
     if (X.flags.c_contiguous or X.flags.f_contiguous) and X.flags.aligned:
         return np.asarray(X)
     # What arrives in the midst of a message, or of a record, may begin at any byte.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._choices import Choices, choose
-from ._data import ONLY_TASK, Names, Samples, class_weights, dense, encode, one_per_row, repetitions
+from ._data import ONLY_TASK, Names, Samples, class_weights, encode, one_per_row, repetitions, table_of
 
 #: What skada puts in place of the labels it hides.
 MASKED = -1
@@ -84,7 +84,7 @@ class LabelledRows:
             found[tasks.names[task_code]].append(classes.names[class_code])
         return Problem(
             samples=Samples(
-                table=dense(self.X),
+                table=table_of(self.X),
                 task_codes=task_codes,
                 task_names=tasks.names,
                 class_codes=class_codes,

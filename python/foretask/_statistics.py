@@ -16,8 +16,8 @@ from ._data import (
     TABLE,
     Names,
     Samples,
+    SparseTable,
     columns_of,
-    dense,
     encode,
     labels_of,
     name_of,
@@ -27,6 +27,7 @@ from ._data import (
     refuse_missing,
     reordered,
     split_column,
+    table_of,
 )
 
 #: Names of tasks, None for all: whose rows are kept, and who may be a target.
@@ -336,13 +337,13 @@ def _blocks(X: Any) -> list[slice]:
     return [slice(start, start + rows) for start in range(0, max(1, X.shape[0]), rows)]
 
 
-def _table(X: Any) -> NDArray[Any]:
+def _table(X: Any) -> NDArray[Any] | SparseTable:
     """Return rows as the bridge takes them."""
     if not isinstance(X, np.ndarray):
-        return dense(X)
+        return table_of(X)
     if not X.dtype.isnative or X.dtype not in (np.float64, np.float32):
         return np.ascontiguousarray(X, dtype=np.float64)
-    return dense(X)
+    return table_of(X)
 
 
 def _classes_of(raw: _foretask.Statistics) -> set[str]:

@@ -1,5 +1,7 @@
 """Tasks, targets and the forms they may be given in."""
 
+import resource
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,7 @@ import pytest
 from conftest import draw
 from scipy import sparse
 
-from foretask import MultiTaskClassifier
+from foretask import MultiTaskClassifier, Study
 
 
 def test_neither_an_alike_nor_a_swapped_source_hurts():
@@ -111,8 +113,39 @@ def test_sparse_rows(two_tasks):
     direct = MultiTaskClassifier(target="webcam").fit(X, y, task)
     for form in (sparse.csr_array, sparse.csc_array, sparse.coo_array):
         model = MultiTaskClassifier(target="webcam").fit(form(X), y, task)
-        np.testing.assert_array_equal(model.decision_function(X), direct.decision_function(X))
+        expected = direct.decision_function(X)
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(model.decision_function(form(X)), expected, rtol=1e-8, atol=1e-10)
         np.testing.assert_array_equal(model.predict(form(X)), direct.predict(X))
+        assert model.forecast_.error == pytest.approx(direct.forecast_.error, abs=1e-9)
+        study = Study(form(X), y, task, target="webcam")
+        assert study.forecast().error == pytest.approx(direct.forecast_.error, abs=1e-9)
+
+
+def test_sparse_rows_are_never_made_dense():
+    # In full these rows would take 1.3 GB.
+    rng = np.random.default_rng(0)
+    n, p = 400, 400_000
+    X = sparse.random_array((n, p), density=40 / p, rng=rng, format="csr")
+    y = np.arange(n) % 2
+    X = sparse.hstack([X, 3.0 * y[:, None] + rng.normal(size=(n, 1))]).tocsr()
+    task = np.where(np.arange(n) < 300, "source", "target")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = MultiTaskClassifier(target="target").fit(X, y, task)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 600_000
+    assert model.forecast_.error < 0.2
+    assert any("sparse" in note for note in model.forecast_.notes)
+    # Twice in a row, and out of order: summed and sorted.
+    twice = sparse.csr_array(
+        (np.array([1.0, 1.0, 2.0]), np.array([5, 5, 1]), np.array([0, 3])), shape=(1, p + 1)
+    )
+    once = sparse.csr_array(([2.0, 2.0], ([0, 0], [1, 5])), shape=(1, p + 1))
+    np.testing.assert_allclose(model.decision_function(twice), model.decision_function(once))
+    assert len(twice.data) == 3
+    bad = X.copy()
+    bad.data[0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(bad)
 
 
 def test_single_precision_is_read_as_it_is(two_tasks):

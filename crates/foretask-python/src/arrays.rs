@@ -3,11 +3,40 @@
 use faer::Mat;
 use foretask::Rows;
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A two-dimensional array of single or double precision.
+/// The attributes of `foretask._data.SparseTable`.
+#[derive(FromPyObject)]
+pub struct SparseTable<'py> {
+    starts: PyReadonlyArray1<'py, usize>,
+    columns: PyReadonlyArray1<'py, u32>,
+    values: Values<'py>,
+    features: usize,
+}
+
+/// Numbers of single or double precision.
+#[derive(FromPyObject)]
+enum Values<'py> {
+    #[pyo3(transparent)]
+    Double(PyReadonlyArray1<'py, f64>),
+    #[pyo3(transparent)]
+    Single(PyReadonlyArray1<'py, f32>),
+}
+
+impl SparseTable<'_> {
+    fn rows(&self) -> PyResult<Rows<'_>> {
+        let (starts, columns) = (self.starts.as_slice()?, self.columns.as_slice()?);
+        let rows = match &self.values {
+            Values::Double(values) => Rows::csr(starts, columns, values.as_slice()?, self.features),
+            Values::Single(values) => Rows::csr(starts, columns, values.as_slice()?, self.features),
+        };
+        rows.map_err(crate::errors::exception)
+    }
+}
+
+/// A two-dimensional array of single or double precision, or sparse rows.
 #[derive(FromPyObject)]
 pub enum Table<'py> {
     /// `float64`
@@ -16,6 +45,9 @@ pub enum Table<'py> {
     /// `float32`
     #[pyo3(transparent, annotation = "float32 array")]
     Single(PyReadonlyArray2<'py, f32>),
+    /// Sparse rows
+    #[pyo3(transparent, annotation = "sparse table")]
+    Sparse(SparseTable<'py>),
 }
 
 impl Table<'_> {
@@ -24,6 +56,7 @@ impl Table<'_> {
         match self {
             Self::Double(array) => rows(array.as_array()),
             Self::Single(array) => rows(array.as_array()),
+            Self::Sparse(table) => table.rows(),
         }
     }
 }

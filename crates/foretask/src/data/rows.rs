@@ -11,11 +11,19 @@ use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::numerics::sparse::Sparse;
 
 /// Samples in a panel: large enough for fast products, small enough to stay in the cache.
 pub(crate) const PANEL: usize = 256;
+/// Values in a panel at most, unless one sample has more.
+const MOST_VALUES: usize = 1 << 21;
 /// Values in a panel from which on waking other threads is worth it.
 const WORTH_SHARING: usize = 1 << 16;
+
+/// Samples in a panel of `most`, or fewer where there are very many features.
+pub(crate) fn panel_samples(most: usize, features: usize) -> usize {
+    most.min(MOST_VALUES / features.max(1)).max(1)
+}
 
 /// A borrowed table of samples: n rows of p features, `f32` or `f64`, in any strided layout or sparse.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +196,12 @@ impl<'a> Rows<'a> {
         Ok(T::sparse(starts, columns, values, features))
     }
 
+    /// Rows that were written as sparse ones.
+    pub(crate) fn of_entries(entries: &'a Sparse) -> Self {
+        let (starts, columns, values) = entries.parts();
+        f64::sparse(starts, columns, values, entries.width())
+    }
+
     /// Whether zeros are left out.
     pub(crate) fn is_sparse(&self) -> bool {
         matches!(self.0, View::Sparse32(_) | View::Sparse64(_))
@@ -287,9 +301,10 @@ impl<'a> Rows<'a> {
         mut each: impl FnMut(usize, MatRef<'_, f64>),
     ) {
         let p = self.features();
-        let mut panel = Mat::zeros(p, PANEL.min(index.len()));
-        for start in (0..index.len()).step_by(PANEL) {
-            let own = &index[start..(start + PANEL).min(index.len())];
+        let samples = panel_samples(PANEL, p);
+        let mut panel = Mat::zeros(p, samples.min(index.len()));
+        for start in (0..index.len()).step_by(samples) {
+            let own = &index[start..(start + samples).min(index.len())];
             let mut part = panel.as_mut().subcols_mut(0, own.len());
             self.pack(own, 0..p, |l| shift(start + l), scale, part.as_mut());
             each(start, part.as_ref());

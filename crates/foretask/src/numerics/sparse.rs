@@ -29,6 +29,16 @@ impl Sparse {
         }
     }
 
+    /// Where rows start, columns and values.
+    pub(crate) fn parts(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.starts, &self.columns, &self.values)
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// One more entry of the row that is being written.
     pub(crate) fn push(&mut self, column: u32, value: f64) {
         self.columns.push(column);

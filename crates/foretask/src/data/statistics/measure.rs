@@ -10,7 +10,7 @@ use super::{Bounds, Kept, RowBlock, Second, Statistics, weigh};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
 use crate::data::importance::Importance;
-use crate::data::rows::{PANEL, Rows};
+use crate::data::rows::{PANEL, Rows, panel_samples};
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
@@ -356,6 +356,7 @@ fn in_lanes<'m, T: Send>(
     each: impl Fn(&mut T, usize, MatRef<'_, f64>) + Sync,
 ) -> Vec<T> {
     let (n, p) = (rows.len(), rows.features());
+    let samples = panel_samples(samples, p);
     let panels = n.div_ceil(samples);
     let lane = |lane: usize| {
         let mut found = empty();

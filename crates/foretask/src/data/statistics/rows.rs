@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef};
 
-use crate::data::rows::{PANEL, Rows};
+use crate::data::rows::{PANEL, Rows, panel_samples};
 use crate::numerics::dense;
 use crate::numerics::sparse::Sparse;
 
@@ -29,6 +29,8 @@ enum Table<'a> {
         values: Arc<Vec<f64>>,
         features: usize,
     },
+    /// A copy of sparse rows.
+    Entries(Arc<Sparse>),
 }
 
 impl<'a> RowBlock<'a> {
@@ -124,6 +126,7 @@ impl<'a> RowBlock<'a> {
     fn table(&self) -> Rows<'_> {
         match &self.table {
             Table::Borrowed(rows) => *rows,
+            Table::Entries(entries) => Rows::of_entries(entries),
             Table::Owned { values, features } => {
                 let rows = values.len().checked_div(*features).unwrap_or(0);
                 MatRef::from_row_major_slice(values.as_slice(), rows, *features).into()
@@ -212,9 +215,10 @@ impl<'a> RowBlock<'a> {
         mut each: impl FnMut(usize, MatRef<'_, f64>),
     ) {
         let (n, p) = (self.len(), self.features());
-        let mut panel = Mat::zeros(p, PANEL.min(n));
-        for start in (0..n).step_by(PANEL) {
-            let end = (start + PANEL).min(n);
+        let samples = panel_samples(PANEL, p);
+        let mut panel = Mat::zeros(p, samples.min(n));
+        for start in (0..n).step_by(samples) {
+            let end = (start + samples).min(n);
             let mut part = panel.as_mut().subcols_mut(0, end - start);
             self.pack_each(start..end, 0..p, &shift, scale, part.as_mut());
             each(start, part.as_ref());
@@ -252,15 +256,42 @@ impl<'a> RowBlock<'a> {
                     lengths: None,
                 }
             }
+            _ if self.is_sparse() => {
+                let mut entries = Sparse::new(self.features());
+                self.add_entries_to(&mut entries);
+                RowBlock::of_entries(entries)
+            }
             _ => RowBlock::owned(self.values(), self.features()),
         }
     }
 }
 
 impl RowBlock<'static> {
+    /// Sparse rows, in this order.
+    fn of_entries(entries: Sparse) -> Self {
+        Self {
+            index: (0..entries.rows()).collect(),
+            table: Table::Entries(Arc::new(entries)),
+            columns: None,
+            lengths: None,
+        }
+    }
+
     /// These rows and those of another block; `runs` are runs of positions to take next from these
     /// (`true`) or from the others. Values are added at the end, so that a stream copies each row once.
     pub(super) fn joined(self, other: &RowBlock<'_>, runs: &[(bool, Range<usize>)]) -> Self {
+        if self.is_sparse() && other.is_sparse() {
+            let mut entries = Sparse::new(self.features());
+            for (own, run) in runs {
+                let block = if *own {
+                    self.select(run.clone())
+                } else {
+                    other.to_owned().select(run.clone())
+                };
+                block.add_entries_to(&mut entries);
+            }
+            return Self::of_entries(entries);
+        }
         let features = self.table().features();
         let plain = self.columns.is_none() && self.lengths.is_none();
         let (mut values, index) = match self.table {
