@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
@@ -175,6 +176,7 @@ default="auto"
     Examples
     --------
     >>> import numpy as np
+    from scipy import sparse
     >>> from sklearn.datasets import load_digits
     >>> from foretask import MultiTaskClassifier
     >>> X, y = load_digits(return_X_y=True)
@@ -377,11 +379,12 @@ default="auto"
             self.feature_names_in_ = np.array(table.names, dtype=object)
         return features, y
 
-    def _prepared(self, X: Any, task: Any) -> NDArray[Any] | SparseTable:
+    def _prepared(self, X: Any, task: Any) -> Any:
         """Return the features of new rows."""
         preparation = self._preparation
         if preparation is None:
-            return table_of(checked(self, X, reset=False, **TABLE))
+            found = checked(self, X, reset=False, **TABLE)
+            return found.tocsr() if sparse.issparse(found) else found
         names = columns_of(X)
         if names and not getattr(self, "_lenient", False):
             checked_names(self, X)
@@ -584,7 +587,7 @@ default="auto"
             if kept.size == 0:
                 known = ", ".join(repr(name) for name in self._by_name)
                 raise ValueError(f"no row is of a target ({known}), and rows of sources are not counted")
-            X, y, codes = part_of(X, kept), y[kept], codes[kept]
+            X, y, codes = X[kept], y[kept], codes[kept]
         models = [(code, self._model_of(names.labels[code])) for code in np.unique(codes)]
         if len(models) == 1:
             return X, y, [(models[0][1], everything)], kept
@@ -636,7 +639,7 @@ default="auto"
             [model.classes.index(self._classes.find(label, "class")) for label in truth],
             dtype=np.int64,
         )
-        scores = model.foretold_scores(X, codes)
+        scores = model.foretold_scores(table_of(X), codes)
         classes = self._classes_of(model)
         if len(classes.names) == 2 and classes.names[0] == model.classes[0]:
             scores = -scores
@@ -834,6 +837,6 @@ def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:
     )
 
 
-def part_of(X: NDArray[Any], rows: Any) -> NDArray[Any]:
-    """Return some rows of a table, in one piece."""
-    return X if isinstance(rows, slice) else np.ascontiguousarray(X[rows])
+def part_of(X: Any, rows: Any) -> NDArray[Any] | SparseTable:
+    """Return some rows of a table, as the bridge takes them."""
+    return table_of(X if isinstance(rows, slice) else X[rows])

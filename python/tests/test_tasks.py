@@ -134,7 +134,7 @@ def test_sparse_rows_are_never_made_dense():
     model = MultiTaskClassifier(target="target").fit(X, y, task)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 600_000
     assert model.forecast_.error < 0.2
-    assert any("sparse" in note for note in model.forecast_.notes)
+    assert any(note.get("why") == "sparse" for note in model.forecast_.notes)
     # Twice in a row, and out of order: summed and sorted.
     twice = sparse.csr_array(
         (np.array([1.0, 1.0, 2.0]), np.array([5, 5, 1]), np.array([0, 3])), shape=(1, p + 1)

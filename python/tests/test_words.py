@@ -40,7 +40,7 @@ def test_every_word_is_understood(option):
 def _refused(choices, option, word):
     """Settings are read before the data, which are empty here."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        _foretask.Study.of_statistics(_foretask.Statistics(2, None), replace(choices, **{option: word}))
+        _foretask.Study.of_statistics(_foretask.Statistics(2, None, []), replace(choices, **{option: word}))
     return "must be one of" in str(caught.value)
 
 

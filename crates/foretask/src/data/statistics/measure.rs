@@ -340,8 +340,11 @@ const SUMMED: usize = 64;
 /// the number of threads.
 const LANES: usize = 8;
 
-/// As many lanes as keep, all together, an eighth of what the rows take.
+/// As many lanes as keep, all together, an eighth of what the rows take. Sparse rows may take less than one lane.
 fn lanes(rows: &RowBlock<'_>, numbers_of_a_lane: usize) -> usize {
+    if rows.is_sparse() {
+        return 1;
+    }
     let values = rows.len().saturating_mul(rows.features());
     (values / 8 / numbers_of_a_lane.max(1)).clamp(1, LANES)
 }
