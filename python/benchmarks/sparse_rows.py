@@ -63,7 +63,7 @@ def main() -> None:
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     predict = timed("foretask: predict", lambda: model.predict(X))
     print(f"fit over product plus eigen-decomposition: {fit / (product + eigen):.2f}")
-        most = 24 * asked.rows**2 / 2**20
+    most = 24 * asked.rows**2 / 2**20
     print(f"peak memory beyond the peak before: {peak:.0f} MB; 3 n² doubles: {most:.0f} MB")
     print(f"expected error {model.forecast_.error:.2%}")
     print(f"predicting {asked.rows / predict:,.0f} rows a second")
