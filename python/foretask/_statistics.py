@@ -46,7 +46,7 @@ class Statistics:
     ----------
     keep_rows : bool or iterable of tasks, default=()
         Tasks whose rows are kept however many there are; True for all.
-    target : bool, str or iterable of tasks, default=()
+    target : bool, task or iterable of tasks, default=()
         Tasks that may be the target of a fit; True for all. Their rows are kept while they are few, and from
         a few thousand on ten folds of statistics and a sample of at most 20,000 rows, so that memory does
         not grow with them.
@@ -67,7 +67,7 @@ class Statistics:
     True
     """
 
-    def __init__(self, keep_rows: bool | Iterable[Any] = (), target: bool | str | Iterable[Any] = ()) -> None:
+    def __init__(self, keep_rows: bool | Iterable[Any] = (), target: Any = ()) -> None:
         #: Whose rows are kept, and who may be a target.
         self._kept: Kept = (_wished(keep_rows), _wished(target))
         self._raw: _foretask.Statistics | None = None
@@ -298,11 +298,12 @@ def _restored(kept: Kept, content: bytes | None) -> Statistics:
     return statistics
 
 
-def _wished(tasks: bool | str | Iterable[Any]) -> list[str] | None:
+def _wished(tasks: Any) -> list[str] | None:
     """Return the names of tasks; None is all of them."""
     if isinstance(tasks, bool):
         return None if tasks else []
-    return [name_of(task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+    one = isinstance(tasks, str) or not isinstance(tasks, Iterable)
+    return [name_of(task) for task in ([tasks] if one else tasks)]
 
 
 def _either(one: list[str] | None, other: list[str] | None) -> list[str] | None:
