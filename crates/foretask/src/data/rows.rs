@@ -16,13 +16,13 @@ use crate::numerics::sparse::Sparse;
 /// Samples in a panel: large enough for fast products, small enough to stay in the cache.
 pub(crate) const PANEL: usize = 256;
 /// Values in a panel at most, unless one sample has more.
-const MOST_VALUES: usize = 1 << 21;
+const PANEL_VALUES: usize = 1 << 21;
 /// Values in a panel from which on waking other threads is worth it.
 const WORTH_SHARING: usize = 1 << 16;
 
 /// Samples in a panel of `most`, or fewer where there are very many features.
 pub(crate) fn panel_samples(most: usize, features: usize) -> usize {
-    most.min(MOST_VALUES / features.max(1)).max(1)
+    most.min(PANEL_VALUES / features.max(1)).max(1)
 }
 
 /// A borrowed table of samples: n rows of p features, `f32` or `f64`, in any strided layout or sparse.
