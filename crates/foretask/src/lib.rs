@@ -151,6 +151,7 @@
 //!     column.rs           a table whose columns are not features yet
 //!     plan.rs             how columns become features
 //!     learn.rs            what training rows say about them
+//!     survey.rs           the same of rows that come in parts
 //!     apply.rs            columns to features
 //!     check.rs            what to look at before a table is learnt from
 //!     mod.rs
@@ -325,7 +326,7 @@ pub use forecast::{
     AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
     Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
 };
-pub use model::file::write_atomically;
+pub use model::file::{write_atomically, write_in_steps};
 pub use model::{CandidateWeight, Model, Rule, Term};
 pub use moments::{Moments, Provenance};
 pub use numerics::COVERAGE;

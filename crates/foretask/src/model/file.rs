@@ -150,13 +150,33 @@ const FORMAT: &str = "foretask-model-2";
 /// # Errors
 /// [`Error::Io`].
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |source| Error::Io {
-        path: path.to_owned(),
-        source,
+    write_in_steps(path, |file| {
+        file.write_all(bytes).map_err(|source| Error::Io {
+            path: path.to_owned(),
+            source,
+        })
+    })
+}
+
+/// The same for what comes piece by piece: `write` puts it into the temporary file, and nothing appears if it fails.
+///
+/// # Errors
+/// [`Error::Io`], and what `write` returns.
+pub fn write_in_steps<E: From<Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let failed = |source| {
+        E::from(Error::Io {
+            path: path.to_owned(),
+            source,
+        })
     };
     // A device such as /dev/null is written to; a renamed file would take its place.
     if std::fs::metadata(path).is_ok_and(|old| !old.is_file()) {
-        return std::fs::write(path, bytes).map_err(failed);
+        let mut device = std::fs::File::create(path).map_err(failed)?;
+        write(&mut device)?;
+        return device.flush().map_err(failed);
     }
     // What a link points to is replaced, not the link.
     let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -165,7 +185,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
+    write(&mut file)?;
     file.as_file().sync_all().map_err(failed)?;
     // Temporary files are private; the result should be readable as any file the user makes.
     #[cfg(unix)]

@@ -1,7 +1,8 @@
 //! Tables become features: what is learnt, that it depends on content alone, and that a model does it again.
 
 use foretask::prepare::{
-    Column, Encoding, Features, Frame, Preparation, Prepared, Texts, Warning, WhyLeftOut, Wishes,
+    Column, Encoding, Features, Frame, Preparation, Prepared, Survey, Texts, Warning, WhyLeftOut,
+    Wishes,
 };
 use foretask::{Error, Model, Settings, Study, Tasks};
 use proptest::prelude::*;
@@ -415,4 +416,128 @@ fn a_model_keeps_its_preparation_and_a_contradiction_is_refused() {
     assert!(said.contains("columns do not fit"), "{said}");
     let narrow = Preparation::plain(&["a".to_owned()]);
     assert!(again.with_preparation(narrow).is_err());
+}
+
+/// Learns from a table in parts of so many rows.
+fn surveyed(parts: Vec<Frame>, tasks: &[usize], wishes: &Wishes) -> (Preparation, Vec<String>) {
+    let names: Vec<String> = tasks.iter().map(|task| format!("task {task}")).collect();
+    let mut survey = Survey::new(wishes.clone());
+    let mut first = 0;
+    for part in parts {
+        survey
+            .add(&part, &names[first..first + part.rows()])
+            .unwrap();
+        first += part.rows();
+    }
+    survey.finish().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn parts_are_learnt_as_the_whole((numbers, kinds, tasks) in tables(), step in 1usize..10) {
+        let wishes = Wishes::default();
+        let mut present: Vec<usize> = tasks.clone();
+        present.sort_unstable();
+        present.dedup();
+        let codes: Vec<usize> = tasks
+            .iter()
+            .map(|task| present.iter().position(|own| own == task).unwrap())
+            .collect();
+        let whole = table_of(&numbers, &kinds);
+        let learnt = Preparation::learn(&whole, &codes, present.len(), &wishes).unwrap();
+        let parts = numbers.chunks(step).zip(kinds.chunks(step));
+        let parts = parts.map(|(numbers, kinds)| table_of(numbers, kinds)).collect();
+        let (parts, names) = surveyed(parts, &tasks, &wishes);
+        prop_assert_eq!(parts, learnt);
+        prop_assert_eq!(names.len(), present.len());
+    }
+}
+
+#[test]
+fn a_survey_leaves_out_what_the_whole_would() {
+    let rows = 40usize;
+    let of = |value: &dyn Fn(usize) -> f64| Column::Numbers((0..rows).map(value).collect());
+    let words = |word: &dyn Fn(usize) -> String| {
+        let words: Vec<String> = (0..rows).map(word).collect();
+        texts(
+            &words
+                .iter()
+                .map(|word| Some(word.as_str()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let columns = |range: std::ops::Range<usize>| {
+        let mut table = frame(vec![
+            ("constant", of(&|_| 3.0)),
+            // A permutation: 7 and 40 have no factor in common.
+            ("number", of(&|row| (row * 7 % rows) as f64 + 5.0)),
+            // As many different places, one of them twice.
+            ("nearly", of(&|row| (row * 7 % rows).max(1) as f64)),
+            ("patient_id", of(&|row| (row * row) as f64)),
+            ("ward_id", of(&|row| (row * row / 2 * 2 % 900) as f64)),
+            ("", of(&|row| row as f64 / 2.0)),
+            ("empty", of(&|_| NAN)),
+            ("day", words(&|row| format!("2024-01-{:02}", row % 28 + 1))),
+            ("who", words(&|row| format!("person {row}"))),
+            ("yes", words(&|row| ["Yes", "no"][row % 2].into())),
+            (
+                "code",
+                Column::Singles((0..rows).map(|row| (row % 3) as f32).collect()),
+            ),
+            (
+                "nested",
+                Column::Untold(rows, foretask::prepare::WhyLeftOut::Nested),
+            ),
+        ]);
+        let kept: Vec<bool> = (0..rows).map(|row| range.contains(&row)).collect();
+        table.retain(&kept);
+        table
+    };
+    let wishes = Wishes {
+        categorical: vec!["code".into()],
+        ..Wishes::default()
+    };
+    let tasks: Vec<usize> = (0..rows).map(|row| row % 2).collect();
+    let learnt = Preparation::learn(&columns(0..rows), &tasks, 2, &wishes).unwrap();
+    for cut in [1, 13, 39] {
+        let (parts, _) = surveyed(vec![columns(0..cut), columns(cut..rows)], &tasks, &wishes);
+        assert_eq!(parts, learnt, "cut at {cut}");
+    }
+    let left_out: Vec<&str> = learnt.left_out.iter().map(|c| c.name.as_str()).collect();
+    assert!(left_out.contains(&"number") && left_out.contains(&"patient_id"));
+    let used: Vec<&str> = learnt.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(used, ["nearly", "ward_id", "yes", "code"]);
+
+    // What is text in one part is text in all.
+    let numbers = frame(vec![("x", Column::Numbers(vec![1.0, 2.0, 1.0]))]);
+    let words = frame(vec![("x", texts(&[Some("a"), Some("2")]))]);
+    let mut whole = numbers.clone();
+    whole.append(words.clone()).unwrap();
+    let learnt = Preparation::learn(&whole, &[0; 5], 1, &Wishes::default()).unwrap();
+    let (parts, _) = surveyed(vec![numbers, words], &[0; 5], &Wishes::default());
+    assert_eq!(parts, learnt);
+}
+
+/// The median of a sample, and the same one however the rows come.
+#[test]
+fn many_rows_of_a_task_are_sampled_for_their_median() {
+    let rows = 50_000;
+    let value = |row: usize| match row % 10 {
+        0 => NAN,
+        _ => (row as f64 * 0.618_033_988_749_895).fract(),
+    };
+    let parts = |step: usize| {
+        let starts = (0..rows).step_by(step);
+        let part = |start: usize| (start..(start + step).min(rows)).map(value).collect();
+        starts
+            .map(|start| frame(vec![("x", Column::Numbers(part(start)))]))
+            .collect()
+    };
+    let (wishes, tasks) = (Wishes::default(), vec![0; rows]);
+    let (few, _) = surveyed(parts(40_000), &tasks, &wishes);
+    let (many, _) = surveyed(parts(777), &tasks, &wishes);
+    assert_eq!(few, many);
+    // The median of 7,400 uniform values has a standard deviation of 0.006.
+    assert!((few.columns[0].fills[0] - 0.5).abs() < 0.03);
+    assert_eq!(few.columns[0].missing, 0.1);
 }

@@ -14,7 +14,7 @@ pub const MAX_LEVELS: usize = 32;
 pub const MANY_MISSING: f64 = 0.01;
 
 /// Rows from which on numbers that are all different and without a gap between them number the rows.
-const ROWS_TO_COUNT: usize = 10;
+pub(super) const ROWS_TO_COUNT: usize = 10;
 
 /// Texts that mean no and yes, in letters of any case.
 pub const FLAGS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
@@ -79,19 +79,96 @@ impl Preparation {
     }
 }
 
+/// What there is to know of a column before it is decided what becomes of it.
+pub(super) struct Facts {
+    pub rows: usize,
+    pub missing: usize,
+    pub holds: Holds,
+}
+
+pub(super) enum Holds {
+    /// What cannot become features.
+    Untold(WhyLeftOut),
+    /// Numbers, and why they are no feature, if they are none.
+    Numbers(Option<WhyLeftOut>),
+    /// Texts: the different ones in alphabetical order, none if they are too many; and whether all are dates.
+    Texts {
+        levels: Option<Vec<String>>,
+        dates: bool,
+    },
+}
+
+impl Wishes {
+    pub(super) fn is_chosen(&self, name: &str) -> bool {
+        self.chosen.iter().any(|chosen| chosen == name)
+    }
+
+    pub(super) fn is_categorical(&self, name: &str) -> bool {
+        self.categorical.iter().any(|chosen| chosen == name)
+    }
+}
+
 fn learn(
     name: &str,
     column: &Column,
     rows_of: &[Vec<usize>],
     wishes: &Wishes,
 ) -> Result<std::result::Result<Encoded, WhyLeftOut>> {
-    let chosen = wishes.chosen.iter().any(|chosen| chosen == name);
-    let categorical = wishes.categorical.iter().any(|chosen| chosen == name);
-    if let Column::Untold(_, why) = column {
-        return Ok(Err(*why));
+    let chosen = wishes.is_chosen(name);
+    let holds = match column {
+        Column::Untold(_, why) => Holds::Untold(*why),
+        column if wishes.is_categorical(name) => texts(&column.clone().into_texts()),
+        Column::Numbers(values) => Holds::Numbers(numbers(name, chosen, values.iter().copied())),
+        Column::Singles(values) => {
+            let values = values.iter().map(|&value| f64::from(value));
+            Holds::Numbers(numbers(name, chosen, values))
+        }
+        Column::Texts(own) => texts(own),
+    };
+    let facts = Facts {
+        rows: column.len(),
+        missing: column.missing(),
+        holds,
+    };
+    let fills = || match column {
+        Column::Numbers(values) => medians(rows_of, |row| values[row]),
+        Column::Singles(values) => medians(rows_of, |row| f64::from(values[row])),
+        Column::Texts(texts) => {
+            let flags: Vec<f64> = texts.levels().iter().map(|level| flag(level)).collect();
+            let values: Vec<f64> = texts
+                .codes()
+                .map(|code| code.map_or(f64::NAN, |code| flags[code]))
+                .collect();
+            medians(rows_of, |row| values[row])
+        }
+        Column::Untold(..) => Vec::new(),
+    };
+    decide(name, facts, wishes, fills)
+}
+
+fn texts(texts: &Texts) -> Holds {
+    Holds::Texts {
+        levels: levels_of(texts),
+        dates: texts.levels().iter().all(|level| is_date(level)),
     }
-    let rows = column.len();
-    let missing = column.missing();
+}
+
+/// What becomes of a column; `fills` are the medians of the tasks, of numbers and of flags as 0 and 1.
+pub(super) fn decide(
+    name: &str,
+    facts: Facts,
+    wishes: &Wishes,
+    fills: impl FnOnce() -> Vec<f64>,
+) -> Result<std::result::Result<Encoded, WhyLeftOut>> {
+    let (chosen, categorical) = (wishes.is_chosen(name), wishes.is_categorical(name));
+    let Facts {
+        rows,
+        missing,
+        holds,
+    } = facts;
+    if let Holds::Untold(why) = holds {
+        return Ok(Err(why));
+    }
     if missing == rows {
         return Ok(Err(WhyLeftOut::Empty));
     }
@@ -106,63 +183,37 @@ fn learn(
         fills,
         missing: share,
     };
-    if categorical {
-        let texts = column.clone().into_texts();
-        return match levels_of(&texts) {
+    Ok(match holds {
+        Holds::Untold(why) | Holds::Numbers(Some(why)) => Err(why),
+        Holds::Numbers(None) => Ok(encoded(Encoding::Number, fills())),
+        Holds::Texts { levels, .. } if categorical => match levels {
             Some(levels) if levels.len() <= wishes.max_levels => {
-                Ok(Ok(encoded(Encoding::Levels(levels), Vec::new())))
+                Ok(encoded(Encoding::Levels(levels), Vec::new()))
             }
-            levels => Err(Error::Column {
-                column: name.to_owned(),
-                row: None,
-                why: format!(
-                    "has {}, and at most {} may become features; allow more (max levels), or leave it out",
-                    WhyLeftOut::ManyLevels(levels.map(|levels| levels.len())),
-                    wishes.max_levels
-                ),
-            }),
-        };
-    }
-    Ok(match column {
-        Column::Numbers(values) => numbers(name, chosen, values.iter().copied()).map_or_else(
-            || {
-                Ok(encoded(
-                    Encoding::Number,
-                    medians(rows_of, |row| values[row]),
-                ))
-            },
-            Err,
-        ),
-        Column::Singles(values) => {
-            let value = |row: usize| f64::from(values[row]);
-            numbers(name, chosen, values.iter().map(|&value| f64::from(value))).map_or_else(
-                || Ok(encoded(Encoding::Number, medians(rows_of, value))),
-                Err,
-            )
-        }
-        Column::Untold(_, why) => Err(*why),
-        Column::Texts(texts) => {
-            let present = rows - missing;
-            match levels_of(texts) {
-                Some(levels) if levels.len() == 1 && missing == 0 => Err(WhyLeftOut::Constant),
-                Some(levels) if flags(&levels).is_some() => {
-                    let flags: Vec<f64> = texts.levels().iter().map(|level| flag(level)).collect();
-                    let values: Vec<f64> = texts
-                        .codes()
-                        .map(|code| code.map_or(f64::NAN, |code| flags[code]))
-                        .collect();
-                    Ok(encoded(Encoding::Flag, medians(rows_of, |row| values[row])))
-                }
-                _ if texts.levels().iter().all(|level| is_date(level)) => Err(WhyLeftOut::Dates),
-                Some(levels) if levels.len() == present && present > 1 && !chosen => {
-                    Err(WhyLeftOut::Identifier)
-                }
-                Some(levels) if levels.len() <= wishes.max_levels => {
-                    Ok(encoded(Encoding::Levels(levels), Vec::new()))
-                }
-                levels => Err(WhyLeftOut::ManyLevels(levels.map(|levels| levels.len()))),
+            levels => {
+                return Err(Error::Column {
+                    column: name.to_owned(),
+                    row: None,
+                    why: format!(
+                        "has {}, and at most {} may become features; allow more (max levels), or leave it out",
+                        WhyLeftOut::ManyLevels(levels.map(|levels| levels.len())),
+                        wishes.max_levels
+                    ),
+                });
             }
-        }
+        },
+        Holds::Texts { levels, dates } => match levels {
+            Some(levels) if levels.len() == 1 && missing == 0 => Err(WhyLeftOut::Constant),
+            Some(levels) if flags(&levels).is_some() => Ok(encoded(Encoding::Flag, fills())),
+            _ if dates => Err(WhyLeftOut::Dates),
+            Some(levels) if levels.len() == rows - missing && rows - missing > 1 && !chosen => {
+                Err(WhyLeftOut::Identifier)
+            }
+            Some(levels) if levels.len() <= wishes.max_levels => {
+                Ok(encoded(Encoding::Levels(levels), Vec::new()))
+            }
+            levels => Err(WhyLeftOut::ManyLevels(levels.map(|levels| levels.len()))),
+        },
     })
 }
 
@@ -226,7 +277,7 @@ fn medians(rows_of: &[Vec<usize>], value: impl Fn(usize) -> f64) -> Vec<f64> {
 }
 
 /// The median of the values that are there.
-fn median(values: &mut Vec<f64>, all: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn median(values: &mut Vec<f64>, all: impl Iterator<Item = f64>) -> Option<f64> {
     values.clear();
     values.extend(all.filter(|value| !value.is_nan()));
     let middle = values.len() / 2;
@@ -289,7 +340,7 @@ fn is_row_index(name: &str) -> bool {
 }
 
 /// Whether a name is that of an identifier.
-fn is_identifier(name: &str) -> bool {
+pub(super) fn is_identifier(name: &str) -> bool {
     let lower = name.to_lowercase();
     lower == "id"
         || lower == "index"
@@ -300,7 +351,7 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// Whether a text is a date or a time: digits in two or three groups, joined as dates are.
-fn is_date(text: &str) -> bool {
+pub(super) fn is_date(text: &str) -> bool {
     let text = text.trim();
     let day = text.split(['T', ' ']).next().unwrap_or_default();
     ['-', '/', '.'].iter().any(|&joint| {

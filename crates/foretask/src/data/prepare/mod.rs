@@ -17,6 +17,7 @@ mod column;
 mod learn;
 mod naming;
 mod plan;
+mod survey;
 
 pub use apply::{Features, Prepared, nearest};
 pub use check::{DROWNS, Warning};
@@ -24,3 +25,4 @@ pub use column::{Column, Frame, MOST_TEXTS, Texts, WhyLeftOut};
 pub use learn::{FLAGS, MANY_MISSING, MAX_LEVELS, Wishes};
 pub use naming::{number_name, single_name, text_name};
 pub use plan::{Encoded, Encoding, LeftOutColumn, Preparation};
+pub use survey::Survey;
