@@ -44,6 +44,74 @@ pub enum Failure {
         /// What the library says of it.
         source: foretask::Error,
     },
+    /// A file that is not statistics.
+    #[error("{}: {source}", path.display())]
+    Statistics {
+        /// The file.
+        path: PathBuf,
+        /// What the library says of it.
+        source: foretask::Error,
+    },
+    /// A file that does not say how columns become features.
+    #[error("{}: does not say how columns become features: {why}", path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Statistics beside tables.
+    #[error("{} is statistics, and other files are tables; give one or the other", path.display())]
+    Mixed {
+        /// The statistics.
+        path: PathBuf,
+    },
+    /// An option about tables where there are statistics.
+    #[error("--{option} is about rows of a table, of which statistics keep nothing")]
+    OfTables {
+        /// The option.
+        option: &'static str,
+    },
+    /// Two files with the same rows.
+    #[error("{second} holds rows of {first}; leave it out, or let them count again with --again")]
+    SamePart {
+        /// The first of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A table that is to be read twice, and cannot.
+    #[error(
+        "{file}: can be read once, and its columns are to be looked at before: save it to a file"
+    )]
+    OnlyOnce {
+        /// The table.
+        file: String,
+    },
+    /// Texts that the columns of another run do not know.
+    #[error(
+        "{file}: {count} rows from row {row} on have a text in column '{column}' that the file given by --columns does not know"
+    )]
+    NewTexts {
+        /// The part.
+        file: String,
+        /// The first of the rows that were looked at.
+        row: usize,
+        /// The column.
+        column: String,
+        /// Rows with such a text.
+        count: usize,
+    },
+    /// A gap in a task that the columns of another run do not know.
+    #[error(
+        "{place}: the value is missing, and the file given by --columns does not know the task '{task}'"
+    )]
+    NewTask {
+        /// The cell.
+        place: String,
+        /// The task.
+        task: String,
+    },
     /// A test label that the model has never seen.
     #[error(
         "{count} of {rows} rows have a class that the model does not know: {unknown}; it knows {known}"
@@ -113,6 +181,22 @@ impl Failure {
         match self {
             Self::Half { help, .. } => Some(help),
             Self::Model { .. } => Some("a model is a file that `foretask fit -o` wrote"),
+            Self::Statistics { .. } => {
+                Some("statistics are a file that `foretask gather` or `foretask merge` wrote")
+            }
+            Self::OnlyOnce { .. } => Some(
+                "--columns says what becomes of columns, as an earlier `foretask gather` learnt it",
+            ),
+            Self::OfTables { option: "group" } => {
+                Some("statistics keep no groups: `foretask fit` takes the tables themselves")
+            }
+            Self::OfTables { .. } => Some("give it to `foretask gather`"),
+            Self::NewTexts { .. } | Self::NewTask { .. } => {
+                Some("gather all parts in one run, which learns from all of them")
+            }
+            Self::Library(Error::RowsNotKept { .. }) => {
+                Some("`foretask gather --target NAME` keeps the rows of the target")
+            }
             Self::UnknownLabels { .. } => Some(
                 "check --label; rows of classes that the model was not trained on cannot be evaluated",
             ),

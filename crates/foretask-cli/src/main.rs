@@ -11,9 +11,10 @@
 //! ```text
 //! read/
 //!   error.rs              what can be wrong with a table
-//!   source.rs             what a file holds, and how it is packed
 //!   category.rs           names of classes and tasks, which rows share
 //!   table.rs              what reading arrives at, and what is asked of it
+//!   batch.rs              the rows of a file, some at a time
+//!   source.rs             what a file holds, and how it is packed
 //!   builder.rs            a column as it is read, cell by cell
 //!   decoder.rs            panics of a decoder, caught
 //!   roles.rs              which column is what
@@ -25,7 +26,7 @@
 //!   arrow.rs              batches of columns
 //!   parquet.rs            .parquet
 //!   ipc.rs                Arrow, Feather
-//!   mod.rs                a table from files
+//!   mod.rs                a table from files, whole or in batches
 //! plot/
 //!   scores.rs             what is drawn
 //!   histogram.rs          bars of scores
@@ -48,7 +49,10 @@
 //!   mod.rs                a study for people
 //! json.rs                 a study for machines
 //! commands/
-//!   load.rs               a table, its study, a model
+//!   statistics/
+//!     plan.rs             how columns became their features
+//!     mod.rs              files of statistics, and their union
+//!   load.rs               a table or statistics, its study, a model
 //!   demo/
 //!     draw.rs             labels drawn at random
 //!     story.rs            what all draws say together
@@ -62,11 +66,16 @@
 //!     labels.rs           what more labels would bring
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
+//!   gather/
+//!     store.rs            parts that were gathered before
+//!     survey.rs           what becomes of the columns of all parts
+//!     mod.rs              foretask gather
 //!   check.rs              foretask check
 //!   count.rs              foretask count
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit
 //!   inspect.rs            foretask inspect
+//!   merge.rs              foretask merge
 //!   predict.rs            foretask predict
 //!   shell.rs              foretask completions, man
 //!   mod.rs                which command

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use foretask::write_atomically;
+use foretask::{write_atomically, write_in_steps};
 
 use crate::failure::Failure;
 
@@ -58,6 +58,68 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         },
         other => other.into(),
     })
+}
+
+/// Rows that are written as they come: to standard output, or to a file that appears whole or not at all.
+pub struct Rows<'w> {
+    to: String,
+    out: &'w mut dyn Write,
+    /// What is not written yet; where an error comes early nothing is.
+    waiting: Vec<u8>,
+}
+
+/// Bytes that are written at a time.
+const AT_ONCE: usize = 1 << 20;
+
+impl Rows<'_> {
+    /// Appends to what is to be written, and writes if that is enough.
+    pub fn append(
+        &mut self,
+        more: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        more(&mut self.waiting)?;
+        match self.waiting.len() < AT_ONCE {
+            true => Ok(()),
+            false => self.write(),
+        }
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        let written = self.out.write_all(&self.waiting);
+        self.waiting.clear();
+        written
+            .and_then(|()| self.out.flush())
+            .map_err(|source| Failure::Write {
+                to: self.to.clone(),
+                source,
+            })
+    }
+}
+
+/// Writes rows as they come.
+pub fn rows(
+    to: Option<&Path>,
+    each: impl FnOnce(&mut Rows) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let run = |to: String, out: &mut dyn Write| {
+        let waiting = Vec::new();
+        let mut rows = Rows { to, out, waiting };
+        each(&mut rows)?;
+        rows.write()
+    };
+    match to {
+        None => run("standard output".into(), &mut io::stdout().lock()),
+        Some(path) => {
+            let name = path.display().to_string();
+            let written = write_in_steps(path, |file| run(name.clone(), file));
+            written.map_err(|failure| match failure {
+                Failure::Library(foretask::Error::Io { source, .. }) => {
+                    Failure::Write { to: name, source }
+                }
+                other => other,
+            })
+        }
+    }
 }
 
 fn folder(path: &Path) -> &Path {

@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -63,6 +63,51 @@ impl Progress {
     /// Shows the share that is done, from 0 to 1.
     pub fn tell(&self, share: f64) {
         self.bar.set_position((share * STEPS as f64) as u64);
+    }
+}
+
+/// A bar for files that are read one after the other, with the rows and bytes so far.
+pub struct Reading {
+    bar: Progress,
+    what: &'static str,
+    /// The bytes of all files, and of those that are done.
+    all: u64,
+    done: u64,
+    rows: usize,
+}
+
+impl Reading {
+    /// Of files with so many bytes together.
+    pub fn new(what: &'static str, all: u64) -> Self {
+        let bar = Progress::new(what);
+        let (done, rows) = (0, 0);
+        Self {
+            bar,
+            what,
+            all,
+            done,
+            rows,
+        }
+    }
+
+    /// Tells of so many more rows, `bytes` into the present file.
+    pub fn tell(&mut self, rows: usize, bytes: u64) {
+        self.rows += rows;
+        let read = (self.done + bytes).min(self.all);
+        let (rows, what) = (HumanCount(self.rows as u64), self.what);
+        let (read_shown, all) = (HumanBytes(read), HumanBytes(self.all));
+        self.bar
+            .bar
+            .set_message(format!("{what}: {rows} rows, {read_shown} of {all}"));
+        if self.all > 0 {
+            self.bar.tell(read as f64 / self.all as f64);
+        }
+    }
+
+    /// The present file, of so many bytes, is done.
+    pub fn next(&mut self, bytes: u64) {
+        self.done += bytes;
+        self.tell(0, 0);
     }
 }
 

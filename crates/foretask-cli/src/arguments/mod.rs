@@ -19,6 +19,8 @@ Examples:
   foretask fit data.csv --target webcam -o model.safetensors
   foretask evaluate model.safetensors test.csv
   foretask predict model.safetensors new.csv -o predictions.csv
+  foretask gather parts/ --target webcam -o all.stats
+  foretask fit all.stats --target webcam -o model.safetensors
 
 Exit codes: 0 done, 1 the answer is no (evaluate --fail-above), 2 error.";
 
@@ -59,6 +61,8 @@ Examples:
       A test: 1 % of the class 'normal' may raise an alarm; how many others will be detected?
   foretask forecast data.csv --target webcam --reach 0.1,0.05 --budget 40
       How many labels per class an error of 10 % and one of 5 % need; how to spread 40 labels over the classes.
+  foretask forecast '*.stats' --target north
+      Statistics that `foretask gather` made of rows that need not be here.
   foretask forecast visits.csv.gz --label outcome --task hospital --target north --group patient_id
       All visits of a patient are left out together: what to expect of new patients.";
 
@@ -77,7 +81,32 @@ Examples:
   foretask fit data.csv --target webcam --rule one-vs-one -o model.safetensors
       One score for every pair of classes, and votes.
   foretask fit ecg.csv --target ann --null normal --false-alarm 0.01 -o model.safetensors
-      A test: the class 'normal' may raise an alarm in 1 % of the cases.";
+      A test: the class 'normal' may raise an alarm in 1 % of the cases.
+  foretask fit north.stats south.stats --target north -o model.safetensors
+      Statistics that `foretask gather` made of rows that need not be here.";
+
+const GATHER_EXAMPLES: &str = "\
+Examples:
+  foretask gather parts/ --task site --label outcome --target north -o all.stats
+      Any number of rows, in bounded memory; then foretask fit all.stats --target north -o model.safetensors
+  foretask gather 'visits-*.parquet' --target north -o all.stats
+      If a part is bad, or the power fails, the same command goes on: parts that were gathered are known by
+      their content.
+  foretask gather south.csv --columns all.columns.json --rows never -o south.stats
+      On another machine: the features of all.stats, and no row in the file.
+  foretask gather parts/ --parts gathered/ -o all.stats
+      What was gathered of each part stays in a folder, for when there are more of them.
+
+CSV, Parquet and Arrow files are read in batches; .npz, JSON lines and svmlight one file at a time.
+Parts are read twice: once to learn what becomes of columns, once to add up.";
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  foretask merge north.stats south.stats -o all.stats
+  foretask merge 'sites/*.stats' -o all.stats
+
+Features are matched by name. The order of the files is that of the sums: in the same order the same bits
+come out, whether parts are gathered together or merged in pairs (1 with 2, 3 with 4, ...).";
 
 const PREDICT_EXAMPLES: &str = "\
 Examples:
@@ -85,6 +114,7 @@ Examples:
   foretask predict model.safetensors new.csv --scores --probabilities -o predictions.csv
   cat new.csv | foretask predict model.safetensors - | head -5
 
+CSV, Parquet and Arrow files are read and decided in batches: memory does not grow with the rows.
 Columns are found by the names of the model's features; others are ignored.";
 
 const EVALUATE_EXAMPLES: &str = "\
@@ -147,6 +177,12 @@ pub enum Command {
     /// Train a model for the target and save it
     #[command(after_help = FIT_FIRST, after_long_help = FIT_EXAMPLES)]
     Fit(Fit),
+    /// Add up tables of any size, in parts, to statistics that models are trained from
+    #[command(after_help = GATHER_EXAMPLES)]
+    Gather(Gather),
+    /// Make one file of several files of statistics
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(Merge),
     /// Decide the class of each row of a table
     #[command(after_help = PREDICT_EXAMPLES)]
     Predict(Predict),
@@ -255,6 +291,69 @@ pub struct Fit {
     pub json: bool,
 }
 
+/// `foretask gather`
+#[derive(Debug, Args)]
+pub struct Gather {
+    #[command(flatten)]
+    pub data: Data,
+    /// The task that will be decided for: its rows are kept, in memory and in the file
+    #[arg(long, value_name = "TASK", help_heading = "Statistics")]
+    pub target: Option<String>,
+    /// Which rows the file holds [default: keep with --target, otherwise while-few]
+    #[arg(long, value_name = "WHICH", help_heading = "Statistics")]
+    rows: Option<RowsKept>,
+    /// How columns become features, as an earlier run wrote it beside its statistics [default: learnt from all parts]
+    #[arg(long, value_name = "FILE", help_heading = "Statistics")]
+    pub columns: Option<PathBuf>,
+    /// A folder for the statistics of each part [default: one that is gone when all parts are gathered]
+    #[arg(long, value_name = "FOLDER", help_heading = "Statistics")]
+    pub parts: Option<PathBuf>,
+    /// Let rows of parts that are the same count again
+    #[arg(long, help_heading = "Statistics")]
+    pub again: bool,
+    /// Where to save the statistics
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: PathBuf,
+    /// Values that are held at a time
+    #[arg(long, value_name = "N", default_value_t = BATCH, hide = true)]
+    pub batch: usize,
+}
+
+/// Which rows statistics hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RowsKept {
+    /// None, for others to see: a task with fewer rows than features is an error
+    Never,
+    /// Those of tasks with fewer rows than features, which take less room than their scatter
+    WhileFew,
+    /// Those of the target too, or of all tasks without --target: leave-one-out needs them
+    Keep,
+}
+
+impl Gather {
+    /// Which rows the file is to hold.
+    pub fn rows(&self) -> RowsKept {
+        self.rows.unwrap_or(match self.target {
+            Some(_) => RowsKept::Keep,
+            None => RowsKept::WhileFew,
+        })
+    }
+}
+
+/// `foretask merge`
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// Files that `foretask gather` or `foretask merge` wrote
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Let rows that are in several files count again
+    #[arg(long)]
+    pub again: bool,
+    /// Where to save the union
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
 /// `foretask predict`
 #[derive(Debug, Args)]
 pub struct Predict {
@@ -283,10 +382,16 @@ pub struct Predict {
     pub json: bool,
     #[command(flatten)]
     pub written: Files,
-    /// Write to a file instead of standard output
+    /// Write to a file, which appears whole or not at all, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Values that are held at a time
+    #[arg(long, value_name = "N", default_value_t = BATCH, hide = true)]
+    pub batch: usize,
 }
+
+/// Values that are held at a time (16 MB): enough to amortise a batch, little beside anything else.
+pub const BATCH: usize = 1 << 21;
 
 /// `foretask evaluate`
 #[derive(Debug, Args)]
@@ -380,7 +485,7 @@ impl Files {
 #[derive(Debug, Args)]
 pub struct Data {
     /// Tables: CSV (any separator), Parquet, Arrow, JSON lines, .npz or svmlight, also .gz and .zst, folders of
-    /// parts, or - for standard input
+    /// parts, or - for standard input; fit and forecast also take statistics (.stats)
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The column of class names [default: label, y, class or target]

@@ -16,12 +16,10 @@ use crate::{json, output, show};
 pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     let settings = arguments.choices.settings()?;
     output::check(&arguments.output, &arguments.data.files)?;
-    let table = load::training_table(&arguments.data)?;
-    load::tell(&table);
-    let tasks = load::tasks(&table)?;
-    let study = load::study(&tasks, &settings)?;
+    let source = load::Source::open(&arguments.data)?;
+    let study = load::study(&source.statistics()?, &settings)?;
     let verdict = verdict(&study)?;
-    let model = table.taught(study.model()?)?;
+    let model = source.taught(study.model()?)?;
     output::file(&arguments.output, &model.to_bytes()?)?;
 
     let summary = Summary::of_model(&model);

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use foretask::prepare::{Encoding, Frame, Preparation, Prepared, WhyLeftOut};
-use foretask::{Model, Settings, Study, Tasks};
+use foretask::{Model, Settings, Statistics, Study, Tasks};
 
 use crate::arguments::{Data, Missing};
+use crate::commands::statistics::{self, Gathered};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::read::{self, Category, Names, Purpose, ReadError, Table};
+use crate::read::{self, Category, Names, Origin, Purpose, ReadError, Table};
 use crate::show::words;
 
 /// A table to learn from, as features.
@@ -31,8 +32,7 @@ pub struct Training {
 }
 
 impl Training {
-    /// The model with the way its features come from columns.
-    pub fn taught(&self, model: Model) -> Result<Model, Failure> {
+    fn taught(&self, model: Model) -> Result<Model, Failure> {
         let target = task_codes(&self.tasks).1.into_iter();
         let place = target.enumerate().find(|(_, task)| task == model.target());
         let preparation = self.preparation.clone();
@@ -153,23 +153,26 @@ pub fn task_codes(tasks: &[Category]) -> (Vec<usize>, Vec<String>) {
 }
 
 /// Says on standard error what was done to a table to learn from, where it is not simply its numbers.
-pub fn tell(table: &Training) {
-    let Training {
-        preparation,
-        unlabelled,
-        dropped,
-        prepared,
-        ..
-    } = table;
+fn tell(table: &Training) {
+    tell_columns(
+        &table.preparation,
+        table.unlabelled,
+        table.dropped,
+        table.prepared.filled,
+    );
+}
+
+/// The same of the columns, and of so many rows.
+pub fn tell_columns(preparation: &Preparation, unlabelled: usize, dropped: usize, filled: usize) {
     let rows = |count: usize, what: &str| match count {
         0 => None,
         _ => Some(format!("{} {what}", words::count(count, "row"))),
     };
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(rows(*unlabelled, "without a label left out"));
-    lines.extend(rows(*dropped, "with a missing value left out"));
+    lines.extend(rows(unlabelled, "without a label left out"));
+    lines.extend(rows(dropped, "with a missing value left out"));
     lines.extend(rows(
-        prepared.filled,
+        filled,
         "with a missing value, filled with the median of the task",
     ));
     let names = |wanted: &dyn Fn(&Encoding) -> bool| {
@@ -200,35 +203,112 @@ pub fn tell(table: &Training) {
     }
 }
 
-/// Says on standard error what was done to rows that a model is used on.
-pub fn tell_applied(prepared: &Prepared, unlabelled: usize) {
-    let mut parts = vec![words::count(prepared.rows, "row")];
-    if unlabelled > 0 {
-        parts.push(format!("{unlabelled} without a label left out"));
+/// What was done to rows that a model is used on.
+#[derive(Default)]
+pub struct Applied {
+    rows: usize,
+    filled: usize,
+    /// Rows with a text that training never saw, by column.
+    unknown: BTreeMap<String, usize>,
+}
+
+impl Applied {
+    /// Adds some rows.
+    pub fn add(&mut self, prepared: &Prepared) {
+        self.rows += prepared.rows;
+        self.filled += prepared.filled;
+        for (column, count) in &prepared.unknown {
+            *self.unknown.entry(column.clone()).or_default() += count;
+        }
     }
-    if prepared.filled > 0 {
-        parts.push(format!(
-            "{} with a missing value, filled in",
-            prepared.filled
-        ));
-    }
-    for (column, count) in &prepared.unknown {
-        parts.push(format!(
-            "{count} with a text in '{column}' that training never saw"
-        ));
-    }
-    if parts.len() > 1 {
-        eprintln!("{}", words::printable(&parts.join(", ")));
+
+    /// Says it on standard error.
+    pub fn tell(&self, unlabelled: usize) {
+        let mut parts = vec![words::count(self.rows, "row")];
+        if unlabelled > 0 {
+            parts.push(format!("{unlabelled} without a label left out"));
+        }
+        if self.filled > 0 {
+            parts.push(format!("{} with a missing value, filled in", self.filled));
+        }
+        for (column, count) in &self.unknown {
+            parts.push(format!(
+                "{count} with a text in '{column}' that training never saw"
+            ));
+        }
+        if parts.len() > 1 {
+            eprintln!("{}", words::printable(&parts.join(", ")));
+        }
     }
 }
 
-/// Groups a table by task and class.
-pub fn tasks(table: &Training) -> Result<Tasks<'_>, Failure> {
-    let tasks = Tasks::new(table.prepared.view()?, &table.tasks, &table.labels)?;
-    Ok(match &table.groups {
-        Some(groups) => tasks.with_groups(groups)?,
-        None => tasks,
-    })
+/// An error of the library about a cell of some rows, with the file and the row in it.
+pub fn located(error: foretask::Error, file: &str, origin: &Origin) -> Failure {
+    match error {
+        foretask::Error::Column {
+            column,
+            row: Some(row),
+            why,
+        } => Failure::Read(ReadError::Cell {
+            place: origin.place(file, row.saturating_sub(1), &column),
+            why,
+        }),
+        foretask::Error::Column { column, why, .. } => Failure::Read(ReadError::Column {
+            file: file.to_owned(),
+            column,
+            why,
+        }),
+        other => other.into(),
+    }
+}
+
+/// What is learnt from: a table in memory, or statistics of rows that are elsewhere.
+pub enum Source {
+    /// Rows.
+    Table(Box<Training>),
+    /// What is known of rows.
+    Statistics(Box<Gathered>),
+}
+
+impl Source {
+    /// Reads tables or statistics, and says on standard error what was done to them.
+    pub fn open(data: &Data) -> Result<Self, Failure> {
+        match statistics::files(&data.files)? {
+            Some(files) => {
+                statistics::refuse_options(data)?;
+                Ok(Self::Statistics(Box::new(statistics::read(&files, false)?)))
+            }
+            None => {
+                let table = training_table(data)?;
+                tell(&table);
+                Ok(Self::Table(Box::new(table)))
+            }
+        }
+    }
+
+    /// Counts, means and scatters by task and class; those of a table see its rows.
+    pub fn statistics(&self) -> Result<Statistics<'_>, Failure> {
+        let table = match self {
+            Self::Statistics(gathered) => return Ok(gathered.statistics.clone()),
+            Self::Table(table) => table,
+        };
+        let tasks = Tasks::new(table.prepared.view()?, &table.tasks, &table.labels)?;
+        Ok(match &table.groups {
+            Some(groups) => Statistics::from(&tasks.with_groups(groups)?),
+            None => Statistics::from(&tasks),
+        })
+    }
+
+    /// The model with the way its features come from columns.
+    pub fn taught(&self, model: Model) -> Result<Model, Failure> {
+        match self {
+            Self::Table(table) => table.taught(model),
+            Self::Statistics(gathered) => match &gathered.plan {
+                Some(plan) => Ok(plan.taught(model)?),
+                None => Ok(model),
+            },
+        }
+    }
 }
 
 /// What to do about a study that takes long.
@@ -236,14 +316,14 @@ const FASTER: &str =
     "hint: --no-rehearsal is faster; the forecast then rests on the target's samples alone";
 
 /// Studies tasks, with a progress bar.
-pub fn study<'a>(tasks: &'a Tasks<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
-    let rehearses = settings.rehearse && tasks.cells().tasks().len() > 1;
+pub fn study<'a>(data: &Statistics<'a>, settings: &Settings) -> Result<Study<'a>, Failure> {
+    let rehearses = settings.rehearse && data.cells().tasks().len() > 1;
     let progress = Progress::with_hint("training", rehearses.then_some(FASTER));
     let tell = |share| progress.tell(share);
-    let mut studies = Study::each(tasks, std::slice::from_ref(settings), &tell)?;
+    let mut studies = Study::each(data, std::slice::from_ref(settings), &tell)?;
     match studies.pop() {
         Some(study) => Ok(study),
-        None => Ok(Study::new(tasks, settings)?),
+        None => Ok(Study::new(data, settings)?),
     }
 }
 

@@ -7,10 +7,13 @@ mod evaluate;
 mod export;
 mod fit;
 mod forecast;
+mod gather;
 mod inspect;
 mod load;
+mod merge;
 mod predict;
 mod shell;
+mod statistics;
 
 use crate::arguments::Command;
 use crate::exit::Answer;
@@ -23,6 +26,8 @@ pub fn run(command: Command) -> Result<Answer, Failure> {
         Command::Check(arguments) => check::run(&arguments),
         Command::Forecast(arguments) => forecast::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
+        Command::Gather(arguments) => gather::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

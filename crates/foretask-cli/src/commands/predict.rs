@@ -1,8 +1,8 @@
-//! `foretask predict`: the class of each row, as CSV or JSON lines.
+//! `foretask predict`: the class of each row, as CSV or JSON lines. Rows are read, decided and written some at a time.
 
 use faer::Mat;
-use foretask::Model;
-use foretask::prepare::Prepared;
+use foretask::prepare::{Features, Prepared};
+use foretask::{Model, Rows};
 use serde_json::{Map, json};
 
 use crate::arguments;
@@ -10,12 +10,14 @@ use crate::commands::load;
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
-use crate::read::{self, Kept, Purpose};
+use crate::progress;
+use crate::read::{self, Kept, Meter, PANEL, Purpose, Reading};
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Predict) -> Result<Answer, Failure> {
+    let parts = read::parts(&arguments.files)?;
     if let Some(path) = &arguments.output {
-        let mut inputs = arguments.files.clone();
+        let mut inputs: Vec<_> = parts.iter().map(|part| part.path.clone()).collect();
         inputs.push(arguments.model.clone());
         output::check(path, &inputs)?;
     }
@@ -24,23 +26,119 @@ pub fn run(arguments: &arguments::Predict) -> Result<Answer, Failure> {
     let purpose = Purpose::Predict {
         preparation: &preparation,
     };
-    let written = arguments.written.written();
-    let table = read::read(&arguments.files, written, &arguments.columns(), purpose)?;
-    let prepared = preparation.apply(table.frame, None)?;
-    let predictions = Predictions::new(&model, &prepared, table.kept, arguments)?;
-    let text = match arguments.json {
-        true => predictions.json()?,
-        false => predictions.csv()?,
-    };
-    load::tell_applied(&prepared, 0);
-    match &arguments.output {
-        Some(path) => output::file(path, &text)?,
-        None => output::standard(&text)?,
-    }
+    let columns = arguments.columns();
+    let mut reading = Reading::new(arguments.written.written(), &columns, purpose);
+    let mut applied = load::Applied::default();
+    let mut panels = Panels::new(preparation.width());
+    let meter = Meter::default();
+    let all = parts.iter().map(read::Part::bytes).sum();
+    let mut progress = progress::Reading::new("predicting", all);
+    output::rows(arguments.output.as_deref(), |out| {
+        let write = |panels: Panels, out: &mut output::Rows| {
+            let batch = Predictions::new(&model, panels, arguments)?;
+            out.append(|text| match arguments.json {
+                true => batch.json(text),
+                false => batch.csv(text),
+            })
+        };
+        for part in &parts {
+            reading.part(part, arguments.batch, &meter, |table| {
+                progress.tell(table.rows(), meter.bytes());
+                let prepared = preparation.apply(table.frame, None);
+                let located = |error| load::located(error, &part.file, &table.origin);
+                let prepared = prepared.map_err(located)?;
+                applied.add(&prepared);
+                panels.push(&prepared, table.kept);
+                match panels.whole() {
+                    Some(whole) => write(whole, out),
+                    None => Ok(()),
+                }
+            })?;
+            progress.next(part.bytes());
+        }
+        match panels.rows() {
+            0 => Ok(()),
+            _ => write(panels, out),
+        }
+    })?;
+    drop(progress);
+    applied.tell(0);
     Ok(Answer::Yes)
 }
 
-/// The whole table of predictions: a file appears whole or not at all, so it is built first.
+/// Rows that wait until a panel is full, so that the last bits of their scores do not depend on how they came.
+struct Panels {
+    /// Rows that were decided before.
+    before: usize,
+    width: usize,
+    /// The features, row by row.
+    values: Vec<f64>,
+    /// Columns of the input, if any are kept.
+    kept: Vec<Kept>,
+}
+
+impl Panels {
+    fn new(width: usize) -> Self {
+        Self {
+            before: 0,
+            width,
+            values: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.values.len() / self.width.max(1)
+    }
+
+    fn push(&mut self, prepared: &Prepared, kept: Vec<Kept>) {
+        let (rows, first) = (prepared.rows, self.values.len());
+        self.values.resize(first + rows * self.width, 0.0);
+        let mut put = |place: usize, value: f64| {
+            // Columns follow one another in the features.
+            let (column, row) = (place / rows.max(1), place % rows.max(1));
+            if let Some(to) = self.values.get_mut(first + row * self.width + column) {
+                *to = value;
+            }
+        };
+        match &prepared.features {
+            Features::Singles(values) => values
+                .iter()
+                .enumerate()
+                .for_each(|(place, &value)| put(place, f64::from(value))),
+            Features::Doubles(values) => values
+                .iter()
+                .enumerate()
+                .for_each(|(place, &value)| put(place, value)),
+        }
+        if self.kept.is_empty() {
+            self.kept = kept;
+        } else {
+            for (own, more) in self.kept.iter_mut().zip(kept) {
+                own.cells.extend(more.cells);
+            }
+        }
+    }
+
+    /// Takes all panels that are full.
+    fn whole(&mut self) -> Option<Self> {
+        let rows = self.rows() - self.rows() % PANEL;
+        if rows == 0 {
+            return None;
+        }
+        let left = self.values.split_off(rows * self.width);
+        let whole = Self {
+            before: self.before,
+            width: self.width,
+            values: std::mem::replace(&mut self.values, left),
+            kept: self.kept.iter_mut().map(|kept| kept.first(rows)).collect(),
+        };
+        self.before += rows;
+        Some(whole)
+    }
+}
+
+/// The predictions of some rows.
 struct Predictions {
     /// Columns of the input; the numbers of the rows where none was asked for.
     kept: Vec<Kept>,
@@ -48,16 +146,13 @@ struct Predictions {
     /// The names of the numbers that are asked for, and the numbers.
     header: Vec<String>,
     numbers: Vec<Mat<f64>>,
+    /// Whether they are the first.
+    is_first: bool,
 }
 
 impl Predictions {
-    fn new(
-        model: &Model,
-        prepared: &Prepared,
-        mut kept: Vec<Kept>,
-        arguments: &arguments::Predict,
-    ) -> Result<Self, Failure> {
-        let scores = model.scores(prepared.view()?)?;
+    fn new(model: &Model, rows: Panels, arguments: &arguments::Predict) -> Result<Self, Failure> {
+        let scores = model.scores(Rows::row_major(&rows.values, rows.width)?)?;
         let decisions = model.decide(&scores);
         let mut header = Vec::new();
         let mut numbers = Vec::new();
@@ -74,18 +169,23 @@ impl Predictions {
             header.extend(classes().map(|class| format!("probability_{class}")));
             numbers.push(probabilities);
         }
-        if kept.is_empty() {
-            kept.push(Kept {
+        let (is_first, count) = (rows.before == 0, rows.rows());
+        let kept = match rows.kept.is_empty() {
+            false => rows.kept,
+            true => vec![Kept {
                 name: "row".to_owned(),
-                cells: (1..=prepared.rows).map(|row| row.to_string()).collect(),
-            });
-        }
+                cells: (1..=count)
+                    .map(|row| (rows.before + row).to_string())
+                    .collect(),
+            }],
+        };
         let class = |&decision: &usize| model.classes()[decision].clone();
         Ok(Self {
             kept,
             classes: decisions.iter().map(class).collect(),
             header,
             numbers,
+            is_first,
         })
     }
 
@@ -96,13 +196,16 @@ impl Predictions {
             .flat_map(move |matrix| (0..matrix.ncols()).map(move |column| matrix[(row, column)]))
     }
 
-    fn csv(&self) -> Result<Vec<u8>, Failure> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let kept = self.kept.iter().map(|kept| kept.name.as_str());
-        let header = kept
-            .chain(["prediction"])
-            .chain(self.header.iter().map(String::as_str));
-        writer.write_record(header).map_err(unwritable)?;
+    /// Appends lines of CSV.
+    fn csv(&self, text: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut writer = csv::Writer::from_writer(text);
+        if self.is_first {
+            let kept = self.kept.iter().map(|kept| kept.name.as_str());
+            let header = kept
+                .chain(["prediction"])
+                .chain(self.header.iter().map(String::as_str));
+            writer.write_record(header).map_err(unwritable)?;
+        }
         for (row, class) in self.classes.iter().enumerate() {
             for kept in &self.kept {
                 writer.write_field(&kept.cells[row]).map_err(unwritable)?;
@@ -113,14 +216,11 @@ impl Predictions {
             }
             writer.write_record(None::<&[u8]>).map_err(unwritable)?;
         }
-        writer
-            .into_inner()
-            .map_err(|error| unwritable(error.into_error().into()))
+        writer.flush().map_err(|error| unwritable(error.into()))
     }
 
-    /// An object a line.
-    fn json(&self) -> Result<Vec<u8>, Failure> {
-        let mut lines = Vec::new();
+    /// Appends an object a line.
+    fn json(&self, lines: &mut Vec<u8>) -> Result<(), Failure> {
         for (row, class) in self.classes.iter().enumerate() {
             let mut object = Map::new();
             for kept in &self.kept {
@@ -130,10 +230,10 @@ impl Predictions {
             for (name, number) in self.header.iter().zip(self.numbers(row)) {
                 object.insert(name.clone(), json!(number));
             }
-            serde_json::to_writer(&mut lines, &object)?;
+            serde_json::to_writer(&mut *lines, &object)?;
             lines.push(b'\n');
         }
-        Ok(lines)
+        Ok(())
     }
 }
 

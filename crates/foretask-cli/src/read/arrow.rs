@@ -1,5 +1,7 @@
 //! Record batches, as Parquet and Arrow files give them, appended to the columns of a table.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
@@ -13,14 +15,14 @@ use super::builder::{self, Categories, Expected, untold};
 use super::category::{Category, Memo};
 use super::error::{Place, ReadError};
 use super::roles::{Request, Roles};
-use super::table::{Kept, Table};
+use super::table::{Kept, Origin, Table};
 
 /// The table as it grows.
 pub struct Growing<'a> {
     request: &'a Request<'a>,
     format: &'static str,
-    header: &'a [String],
-    roles: &'a Roles,
+    header: Vec<String>,
+    roles: Roles,
     /// The decoded columns in file order, which is their order in a batch.
     decoded: Vec<usize>,
     features: Vec<Column>,
@@ -30,8 +32,12 @@ pub struct Growing<'a> {
     labels: Vec<Option<Category>>,
     task_names: Categories,
     tasks: Vec<Category>,
+    /// Rows that were read, and those of them that were taken.
     rows: usize,
+    taken: usize,
     kept: Vec<Kept>,
+    /// The first row of each row group.
+    groups: Option<Arc<[usize]>>,
 }
 
 /// The names of the columns of a schema.
@@ -43,8 +49,8 @@ pub fn header(schema: &Schema) -> Vec<String> {
 impl<'a> Growing<'a> {
     pub fn new(
         schema: &Schema,
-        header: &'a [String],
-        roles: &'a Roles,
+        header: Vec<String>,
+        roles: Roles,
         request: &'a Request<'a>,
         format: &'static str,
     ) -> Self {
@@ -67,8 +73,6 @@ impl<'a> Growing<'a> {
         Self {
             request,
             format,
-            header,
-            roles,
             decoded,
             features: roles.features.iter().map(feature).collect(),
             known: roles.features.iter().map(|_| Memo::default()).collect(),
@@ -77,8 +81,33 @@ impl<'a> Growing<'a> {
             task_names: Categories::default(),
             tasks: Vec::new(),
             rows: 0,
+            taken: 0,
             kept: roles.kept.iter().map(kept).collect(),
+            groups: None,
+            header,
+            roles,
         }
+    }
+
+    /// With the first row of each row group, for messages.
+    pub fn in_groups(mut self, groups: Arc<[usize]>) -> Self {
+        self.groups = Some(groups);
+        self
+    }
+
+    /// The cells of a row that are kept in memory.
+    pub fn width(&self) -> usize {
+        (self.features.len() + self.kept.len()).max(1)
+    }
+
+    /// Rows that were read since the last time.
+    pub fn waiting(&self) -> usize {
+        self.rows - self.taken
+    }
+
+    /// Rows that were read.
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 
     /// The columns that batches must hold, in the order of the file.
@@ -88,6 +117,20 @@ impl<'a> Growing<'a> {
 
     /// Appends a batch of the decoded columns.
     pub fn append(&mut self, batch: &RecordBatch) -> Result<(), ReadError> {
+        let groups = self.groups.clone();
+        self.append_cells(batch).map_err(|mut error| {
+            if let Some(place) = error.place_mut() {
+                let origin = Origin {
+                    groups,
+                    ..Origin::default()
+                };
+                place.file = origin.in_group(&place.file, place.row - 1);
+            }
+            error
+        })
+    }
+
+    fn append_cells(&mut self, batch: &RecordBatch) -> Result<(), ReadError> {
         let mut features = std::mem::take(&mut self.features);
         let mut known = std::mem::take(&mut self.known);
         let columns = features.iter_mut().zip(&mut known);
@@ -126,29 +169,51 @@ impl<'a> Growing<'a> {
         Ok(())
     }
 
-    /// The table, without the rows that have no label.
-    pub fn finish(self) -> Result<Table, ReadError> {
+    /// The rows since the last time, without those that have no label.
+    pub fn take(&mut self) -> Result<Table, ReadError> {
         let named = |column: Option<usize>| column.map(|column| self.header[column].clone());
         let (label, task) = (named(self.roles.label), named(self.roles.task));
+        let rows = self.waiting();
+        let before = std::mem::replace(&mut self.taken, self.rows);
+        let columns = self.features.iter_mut().map(|column| {
+            let next = match column {
+                Column::Numbers(_) => Column::Numbers(Vec::new()),
+                Column::Singles(_) => Column::Singles(Vec::new()),
+                Column::Texts(_) => Column::Texts(Texts::default()),
+                Column::Untold(_, why) => Column::Untold(0, *why),
+            };
+            std::mem::replace(column, next)
+        });
+        let columns = columns.collect();
+        // Codes are those of the texts that go.
+        self.known
+            .iter_mut()
+            .for_each(|known| *known = Memo::default());
         let frame = self
             .request
-            .frame(self.header, self.roles, self.features, self.rows)?;
-        let labelled: Vec<bool> = self.labels.iter().map(Option::is_some).collect();
-        let unlabelled = labelled.iter().filter(|&&labelled| !labelled).count();
+            .frame(&self.header, &self.roles, columns, rows)?;
+        let labels = std::mem::take(&mut self.labels);
+        let labelled: Vec<bool> = labels.iter().map(Option::is_some).collect();
+        let skipped: Vec<usize> = (0..labelled.len()).filter(|&row| !labelled[row]).collect();
+        let unlabelled = skipped.len();
+        let tasks = std::mem::take(&mut self.tasks);
         let mut table = Table {
             frame,
-            labels: self.roles.label.map(|_| {
-                self.labels
-                    .into_iter()
-                    .map(Option::unwrap_or_default)
-                    .collect()
-            }),
-            tasks: self.roles.task.map(|_| self.tasks),
+            labels: self
+                .roles
+                .label
+                .map(|_| labels.into_iter().map(Option::unwrap_or_default).collect()),
+            tasks: self.roles.task.map(|_| tasks),
             label,
             task,
             unlabelled,
             array: false,
-            kept: self.kept,
+            kept: self.kept.iter_mut().map(Kept::take).collect(),
+            origin: Origin {
+                before,
+                skipped,
+                groups: self.groups.clone(),
+            },
         };
         if unlabelled > 0 {
             table.retain(&labelled);

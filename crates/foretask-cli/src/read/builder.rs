@@ -187,9 +187,24 @@ impl Builder {
     }
 
     /// The whole column.
-    ///
-    /// A few texts among numbers are slips of the pen, and are named.
-    pub fn finish(self, file: &str) -> Result<Column, ReadError> {
+    pub fn finish(mut self, file: &str) -> Result<Column, ReadError> {
+        self.check(file)?;
+        Ok(self.take())
+    }
+
+    /// The cells since the last time. What was text stays text.
+    pub fn take(&mut self) -> Column {
+        let next = match &self.column {
+            Column::Texts(_) => Column::Texts(Texts::default()),
+            _ => Column::Numbers(Vec::new()),
+        };
+        // Codes are those of the texts that go.
+        self.known = Memo::default();
+        std::mem::replace(&mut self.column, next)
+    }
+
+    /// Whether all cells together make a column: a few texts among numbers are slips of the pen, and are named.
+    pub fn check(&self, file: &str) -> Result<(), ReadError> {
         let all = (self.numbers + self.others) as f64;
         let few = (self.others as f64) <= SLIPS * all;
         if let (Column::Texts(_), Some((row, text)), Expected::Anything, true) =
@@ -203,7 +218,7 @@ impl Builder {
                 others: self.others,
             });
         }
-        Ok(self.column)
+        Ok(())
     }
 
     fn not_finite(&self, value: f64, file: &str, row: usize) -> ReadError {

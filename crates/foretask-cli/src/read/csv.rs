@@ -7,12 +7,13 @@ use std::io::BufRead;
 
 use ::csv::ReaderBuilder;
 
+use super::batch::{Batches, rows_of};
 use super::builder::{Builder, Categories};
 use super::category::Category;
 use super::error::{Place, ReadError};
 use super::records::{Line, Record, Records};
 use super::roles::{Request, Roles};
-use super::table::{Kept, Table};
+use super::table::{Kept, Origin, Table};
 
 /// The separators that are looked for, best first.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -20,64 +21,103 @@ const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Lines that the separator is told from.
 const LINES: usize = 20;
 
-/// Reads a delimited table; the separator is looked for unless it is given.
-pub fn read(
-    mut source: impl BufRead,
-    delimiter: Option<u8>,
-    request: &Request,
-) -> Result<Table, ReadError> {
-    let unreadable_source = |error: std::io::Error| ReadError::Unreadable {
-        file: request.file.to_owned(),
-        reason: error.to_string(),
-    };
-    let delimiter = match delimiter {
-        Some(delimiter) => delimiter,
-        None => separator(source.fill_buf().map_err(unreadable_source)?),
-    };
-    read_separated(source, delimiter, request)
+/// The lines of a delimited table.
+pub struct Lines<'a> {
+    request: &'a Request<'a>,
+    records: Records<Box<dyn BufRead>>,
+    record: Record,
+    /// Whether the record is one that was not taken yet.
+    more: bool,
+    /// Rows that were taken.
+    row: usize,
+    columns: Growing<'a>,
+    is_over: bool,
 }
 
-fn read_separated(
-    source: impl BufRead,
-    delimiter: u8,
-    request: &Request,
-) -> Result<Table, ReadError> {
-    let mut records = Records::new(source, delimiter);
-    let mut record = Record::default();
-    let mut next = |record: &mut Record| {
-        records.next(record).map_err(|error| ReadError::Unreadable {
-            file: request.file.to_owned(),
-            reason: error.to_string(),
-        })
-    };
-    if !next(&mut record)? {
-        return Err(ReadError::NoRows {
-            file: request.file.to_owned(),
-        });
-    }
-    let mut header = names(&record, request)?;
-    let mut more = next(&mut record)?;
-    // R writes no name above the names of its rows.
-    if more && record.len() == header.len() + 1 {
-        header.insert(0, String::new());
-    }
-    let roles = request.assign(&header)?;
-    let mut columns = Growing::new(&header, &roles, delimiter != b',', request);
-    let mut row = 0;
-    while more {
-        row += 1;
-        if record.len() != header.len() {
-            return Err(ReadError::Ragged {
+impl<'a> Lines<'a> {
+    /// Reads the header; the separator is looked for unless it is given.
+    pub fn open(
+        mut source: Box<dyn BufRead>,
+        delimiter: Option<u8>,
+        request: &'a Request<'a>,
+    ) -> Result<Self, ReadError> {
+        let delimiter = match delimiter {
+            Some(delimiter) => delimiter,
+            None => separator(
+                source
+                    .fill_buf()
+                    .map_err(|error| unreadable(request, &error))?,
+            ),
+        };
+        let mut records = Records::new(source, delimiter);
+        let mut record = Record::default();
+        let mut next = |record: &mut Record| {
+            records
+                .next(record)
+                .map_err(|error| unreadable(request, &error))
+        };
+        if !next(&mut record)? {
+            return Err(ReadError::NoRows {
                 file: request.file.to_owned(),
-                row,
-                expected: header.len(),
-                got: record.len(),
             });
         }
-        columns.push(&record, row)?;
-        more = next(&mut record)?;
+        let mut header = names(&record, request)?;
+        let more = next(&mut record)?;
+        // R writes no name above the names of its rows.
+        if more && record.len() == header.len() + 1 {
+            header.insert(0, String::new());
+        }
+        let roles = request.assign(&header)?;
+        let columns = Growing::new(header, roles, delimiter != b',', request);
+        Ok(Self {
+            request,
+            records,
+            record,
+            more,
+            row: 0,
+            columns,
+            is_over: false,
+        })
     }
-    columns.finish()
+}
+
+impl Batches for Lines<'_> {
+    fn next(&mut self, values: usize) -> Result<Option<Table>, ReadError> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let before = self.row;
+        let most = rows_of(values, self.columns.width());
+        while self.more && self.row - before < most {
+            self.row += 1;
+            let expected = self.columns.header.len();
+            if self.record.len() != expected {
+                return Err(ReadError::Ragged {
+                    file: self.request.file.to_owned(),
+                    row: self.row,
+                    expected,
+                    got: self.record.len(),
+                });
+            }
+            self.columns.push(&self.record, self.row)?;
+            self.more = self
+                .records
+                .next(&mut self.record)
+                .map_err(|error| unreadable(self.request, &error))?;
+        }
+        if !self.more {
+            self.is_over = true;
+            self.columns.check()?;
+        }
+        self.columns.take(before).map(Some)
+    }
+}
+
+fn unreadable(request: &Request, error: &std::io::Error) -> ReadError {
+    ReadError::Unreadable {
+        file: request.file.to_owned(),
+        reason: error.to_string(),
+    }
 }
 
 /// The separator that splits most of the first lines alike.
@@ -140,22 +180,23 @@ fn names(header: &Record, request: &Request) -> Result<Vec<String>, ReadError> {
 /// The table as it grows.
 struct Growing<'a> {
     request: &'a Request<'a>,
-    header: &'a [String],
-    roles: &'a Roles,
+    header: Vec<String>,
+    roles: Roles,
     features: Vec<Builder>,
     label_names: Categories,
     labels: Vec<Category>,
     task_names: Categories,
     tasks: Vec<Category>,
-    unlabelled: usize,
+    /// Rows of the file without a label.
+    skipped: Vec<usize>,
     rows: usize,
     kept: Vec<Kept>,
 }
 
 impl<'a> Growing<'a> {
     fn new(
-        header: &'a [String],
-        roles: &'a Roles,
+        header: Vec<String>,
+        roles: Roles,
         decimal_comma: bool,
         request: &'a Request<'a>,
     ) -> Self {
@@ -169,17 +210,22 @@ impl<'a> Growing<'a> {
         };
         Self {
             request,
-            header,
-            roles,
             features: roles.features.iter().map(feature).collect(),
             label_names: Categories::default(),
             labels: Vec::new(),
             task_names: Categories::default(),
             tasks: Vec::new(),
-            unlabelled: 0,
+            skipped: Vec::new(),
             rows: 0,
             kept: roles.kept.iter().map(kept).collect(),
+            header,
+            roles,
         }
+    }
+
+    /// The cells of a row that are kept in memory.
+    fn width(&self) -> usize {
+        self.features.len() + self.kept.len()
     }
 
     fn push(&mut self, record: &Record, row: usize) -> Result<(), ReadError> {
@@ -190,7 +236,7 @@ impl<'a> Growing<'a> {
             match self.label_names.of(text) {
                 Some(label) => self.labels.push(label),
                 None => {
-                    self.unlabelled += 1;
+                    self.skipped.push(row - 1);
                     return Ok(());
                 }
             }
@@ -218,24 +264,41 @@ impl<'a> Growing<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Table, ReadError> {
+    /// Whether all cells of the file make columns.
+    fn check(&self) -> Result<(), ReadError> {
+        let mut features = self.features.iter();
+        features.try_for_each(|feature| feature.check(self.request.file))
+    }
+
+    /// The rows since the last time, before which the file has so many.
+    fn take(&mut self, before: usize) -> Result<Table, ReadError> {
         let named = |column: Option<usize>| column.map(|column| self.header[column].clone());
         let (label, task) = (named(self.roles.label), named(self.roles.task));
-        let mut columns = Vec::with_capacity(self.features.len());
-        for feature in self.features {
-            columns.push(feature.finish(self.request.file)?);
-        }
+        let columns = self.features.iter_mut().map(Builder::take).collect();
+        let rows = std::mem::take(&mut self.rows);
+        let frame = self
+            .request
+            .frame(&self.header, &self.roles, columns, rows)?;
+        let (labels, tasks) = (
+            std::mem::take(&mut self.labels),
+            std::mem::take(&mut self.tasks),
+        );
+        let mut skipped = std::mem::take(&mut self.skipped);
+        skipped.iter_mut().for_each(|row| *row -= before);
         Ok(Table {
-            frame: self
-                .request
-                .frame(self.header, self.roles, columns, self.rows)?,
-            labels: self.roles.label.map(|_| self.labels),
-            tasks: self.roles.task.map(|_| self.tasks),
+            frame,
+            labels: self.roles.label.map(|_| labels),
+            tasks: self.roles.task.map(|_| tasks),
             label,
             task,
-            unlabelled: self.unlabelled,
+            unlabelled: skipped.len(),
             array: false,
-            kept: self.kept,
+            kept: self.kept.iter_mut().map(Kept::take).collect(),
+            origin: Origin {
+                before,
+                skipped,
+                groups: None,
+            },
         })
     }
 

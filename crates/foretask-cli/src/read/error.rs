@@ -234,6 +234,16 @@ pub enum ReadError {
     /// A feature without a value where the user wants none.
     #[error("column '{column}' has {count} missing values, and --missing refuse is given")]
     Gaps { column: String, count: usize },
+    /// A column that cannot become features.
+    #[error("{file}, column '{column}': {why}")]
+    Column {
+        file: String,
+        column: String,
+        why: String,
+    },
+    /// A cell that cannot become a feature.
+    #[error("{place}: {why}")]
+    Cell { place: Place, why: String },
     /// Every row has a gap, and the user wants none of those.
     #[error(
         "every row has a missing value, and --missing drop is given; name the column to blame with --ignore"
@@ -282,4 +292,19 @@ pub enum ReadError {
         "no row is of the task '{task}' that the model decides for; the task column has {found}"
     )]
     OtherTasks { task: String, found: Names },
+}
+
+impl ReadError {
+    /// The cell that it is about, if it is about one.
+    pub(super) fn place_mut(&mut self) -> Option<&mut Place> {
+        match self {
+            Self::MostlyNumbers { place, .. }
+            | Self::NotNumber { place, .. }
+            | Self::NotFinite { place, .. }
+            | Self::EmptyCategory { place, .. }
+            | Self::Cell { place, .. }
+            | Self::NotUtf8 { place } => Some(place),
+            _ => None,
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::builder::{self, Builder};
 use super::category::Category;
 use super::error::{Place, ReadError};
 use super::roles::Request;
-use super::table::{Kept, Table};
+use super::table::{Kept, Origin, Table};
 
 /// Reads a table of JSON lines. A key that a line lacks is a missing value.
 pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError> {
@@ -64,6 +64,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         }),
     };
     let mut kept_rows: Vec<usize> = (0..rows.len()).collect();
+    let mut skipped = Vec::new();
     let mut labels = Vec::new();
     if let Some(column) = roles.label {
         let all: Result<Vec<_>, _> = kept_rows
@@ -71,6 +72,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
             .map(|&row| name(row, column, "label"))
             .collect();
         let all = all?;
+        skipped = (0..rows.len()).filter(|&row| all[row].is_none()).collect();
         kept_rows.retain(|&row| all[row].is_some());
         labels = all.into_iter().flatten().collect();
     }
@@ -131,5 +133,9 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         unlabelled: rows.len() - kept_rows.len(),
         array: false,
         kept: roles.kept.iter().map(kept).collect(),
+        origin: Origin {
+            skipped,
+            ..Origin::default()
+        },
     })
 }

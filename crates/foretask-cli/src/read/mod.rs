@@ -1,7 +1,8 @@
 //! Reading tables: CSV and its kin, JSON lines, Parquet, Arrow, svmlight and NumPy `.npz` files into columns, labels
 //! and tasks.
 //!
-//! One call, [`read()`], takes any number of files and returns one [`Table`]:
+//! One call, [`read()`], takes any number of files and returns one [`Table`]; [`Reading`] hands on the same rows in batches,
+//! so that memory does not grow with them:
 //!
 //! ```text
 //!  file ──► header ──► roles (label, task, features) ──► cells ──► Table of the file ─┐
@@ -16,6 +17,7 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+mod batch;
 mod builder;
 mod category;
 mod csv;
@@ -39,11 +41,13 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+pub use batch::{Meter, PANEL};
 pub use category::Category;
 pub use error::{Names, ReadError};
 pub use source::Format;
-pub use table::{Columns, Keep, Kept, Purpose, Table};
+pub use table::{Columns, Keep, Kept, Origin, Purpose, Table};
 
+use batch::{Batches, Whole};
 use roles::Request;
 use source::{Source, shown, stem};
 
@@ -63,109 +67,235 @@ pub fn read(
     columns: &Columns,
     purpose: Purpose,
 ) -> Result<Table, ReadError> {
-    let file_tasks = file_tasks(files);
-    let mut tasks_from_files: HashMap<&str, String> = HashMap::new();
-    let mut joined: Option<(String, Table)> = None;
-    for (path, file_task) in files.iter().zip(&file_tasks) {
-        for (part, path) in source::parts(path)?.iter().enumerate() {
-            let file = shown(path);
-            let first = joined
+    let mut reading = Reading::new(written, columns, purpose);
+    let mut joined: Option<Table> = None;
+    for part in parts(files)? {
+        let each = |table: Table| match &mut joined {
+            None => {
+                joined = Some(table);
+                Ok(())
+            }
+            Some(all) => all.append(table).map_err(|error| ReadError::Damaged {
+                file: part.file.clone(),
+                format: "table",
+                reason: error.to_string(),
+            }),
+        };
+        reading.part(&part, usize::MAX, &Meter::default(), each)?;
+    }
+    joined.ok_or(ReadError::NoFiles)
+}
+
+/// A file of several.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name in messages.
+    pub file: String,
+    /// The task that it stands for when it has no task column.
+    task: String,
+    /// Whether it is the first of what the user named: a folder is one task.
+    is_first: bool,
+}
+
+impl Part {
+    /// Its size, if it has one.
+    pub fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Whether it can be read once only.
+    pub fn is_stream(&self) -> bool {
+        source::is_standard_input(&self.path) || (self.path.exists() && !self.path.is_file())
+    }
+
+    /// The task that it stands for when it has no task column.
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+}
+
+/// The files that paths stand for: folders and patterns are those in them.
+pub fn parts(files: &[PathBuf]) -> Result<Vec<Part>, ReadError> {
+    let mut parts = Vec::new();
+    for (path, task) in files.iter().zip(file_tasks(files)) {
+        for (place, path) in source::parts(path)?.into_iter().enumerate() {
+            parts.push(Part {
+                file: shown(&path),
+                path,
+                task: task.clone(),
+                is_first: place == 0,
+            });
+        }
+    }
+    Ok(parts)
+}
+
+/// How parts are read one after the other: the first settles what the features are.
+pub struct Reading<'a> {
+    written: Written,
+    columns: &'a Columns,
+    purpose: Purpose<'a>,
+    first: Option<(String, Vec<String>)>,
+    /// The parts that are a task each.
+    tasks: HashMap<String, String>,
+}
+
+impl<'a> Reading<'a> {
+    /// Nothing read yet.
+    pub fn new(written: Written, columns: &'a Columns, purpose: Purpose<'a>) -> Self {
+        Self {
+            written,
+            columns,
+            purpose,
+            first: None,
+            tasks: HashMap::new(),
+        }
+    }
+
+    /// Reads a part in batches of so many values and hands each on; `meter` knows how many bytes were read.
+    pub fn part<E: From<ReadError>>(
+        &mut self,
+        part: &Part,
+        values: usize,
+        meter: &Meter,
+        mut each: impl FnMut(Table) -> Result<(), E>,
+    ) -> Result<(), E> {
+        meter.set(0);
+        let first = self.first.take();
+        let request = Request {
+            file: &part.file,
+            columns: self.columns,
+            purpose: &self.purpose,
+            first: first
                 .as_ref()
-                .map(|(first, table)| (first.as_str(), table.frame.names()));
-            let request = Request {
-                file: &file,
-                columns,
-                purpose: &purpose,
-                first,
-            };
-            let mut table = read_one(path, written, &request)?;
-            if let (Purpose::Evaluate { target, .. }, None) = (&purpose, &table.tasks) {
+                .map(|(file, names)| (file.as_str(), &names[..])),
+        };
+        let (format, mut batches) = open(part, self.written, &request, meter)?;
+        let (mut rows, mut unlabelled, mut names) = (0, 0, None);
+        let mut task: Option<Category> = None;
+        while let Some(mut table) = decoder::guarded(&part.file, format, || batches.next(values))? {
+            if table.array && self.columns.keep != Keep::default() {
+                return Err(E::from(ReadError::NothingToKeep {
+                    file: part.file.clone(),
+                }));
+            }
+            rows += table.rows();
+            unlabelled += table.unlabelled;
+            if let (Purpose::Evaluate { target, .. }, None) = (&self.purpose, &table.tasks) {
                 table.tasks = Some(vec![Category::from(*target); table.rows()]);
             }
             if request.needs_task() && table.tasks.is_none() {
-                let other = match part {
-                    0 => tasks_from_files.insert(file_task, file.clone()),
-                    _ => None,
-                };
-                if let Some(other) = other {
-                    return Err(ReadError::SameTask {
-                        first: other,
-                        second: file,
-                        task: file_task.clone(),
-                    });
+                if task.is_none() {
+                    task = Some(own_task(part, &mut self.tasks)?);
                 }
-                table.tasks = Some(vec![Category::from(file_task.as_str()); table.rows()]);
+                table.tasks = task.clone().map(|task| vec![task; table.rows()]);
             }
-            match &mut joined {
-                None => joined = Some((file, table)),
-                Some((_, all)) => all.append(table).map_err(|error| ReadError::Damaged {
-                    file: file.clone(),
-                    format: "table",
-                    reason: error.to_string(),
-                })?,
+            if names.is_none() && first.is_none() {
+                names = Some(table.frame.names().to_vec());
+            }
+            // One without rows says nothing, except that it is the only one.
+            if table.rows() > 0 || table.unlabelled > 0 {
+                each(table)?;
             }
         }
+        drop(batches);
+        let file = part.file.clone();
+        match (rows, unlabelled) {
+            (0, 0) => return Err(E::from(ReadError::NoRows { file })),
+            (0, rows) => return Err(E::from(ReadError::NoLabels { file, rows })),
+            _ => {}
+        }
+        self.first = first.or_else(|| names.map(|names| (file, names)));
+        Ok(())
     }
-    joined.map(|(_, table)| table).ok_or(ReadError::NoFiles)
 }
 
-/// Reads one file; its tasks are `None` unless it has a task column that is asked for.
-fn read_one(path: &Path, written: Written, request: &Request) -> Result<Table, ReadError> {
-    let table = match source::open(path, written.format)? {
-        Source::Stream(format, stream) => match format {
-            Format::Tsv => csv::read(stream, written.delimiter.or(Some(b'\t')), request)?,
-            Format::Jsonl => jsonl::read(stream, request)?,
-            Format::Svmlight => svmlight::read(stream, request)?,
-            _ => csv::read(stream, written.delimiter, request)?,
-        },
-        Source::File(Format::Npz, file) => {
-            decoder::guarded(request.file, npz::FORMAT, || npz::read(file, request))?
+/// The task of a part without a task column.
+fn own_task(part: &Part, tasks: &mut HashMap<String, String>) -> Result<Category, ReadError> {
+    let other = match part.is_first {
+        true => tasks.insert(part.task.clone(), part.file.clone()),
+        false => None,
+    };
+    match other {
+        Some(first) => Err(ReadError::SameTask {
+            first,
+            second: part.file.clone(),
+            task: part.task.clone(),
+        }),
+        None => Ok(Category::from(part.task.as_str())),
+    }
+}
+
+/// Opens one file, and says what its format is called; its tables have tasks only if it has a task column that is asked
+/// for.
+fn open<'a>(
+    part: &Part,
+    written: Written,
+    request: &'a Request<'a>,
+    meter: &Meter,
+) -> Result<(&'static str, Box<dyn Batches + 'a>), ReadError> {
+    let whole = |table: Table| Box::new(Whole(Some(table)));
+    let file = request.file;
+    Ok(match source::open(&part.path, written.format, meter)? {
+        Source::Stream(format, stream) => {
+            let batches: Box<dyn Batches + 'a> = match format {
+                Format::Tsv => {
+                    let delimiter = written.delimiter.or(Some(b'\t'));
+                    Box::new(csv::Lines::open(stream, delimiter, request)?)
+                }
+                Format::Jsonl => whole(jsonl::read(stream, request)?),
+                Format::Svmlight => whole(svmlight::read(stream, request)?),
+                _ => Box::new(csv::Lines::open(stream, written.delimiter, request)?),
+            };
+            ("text", batches)
         }
-        Source::Memory(Format::Npz, bytes) => decoder::guarded(request.file, npz::FORMAT, || {
-            npz::read(Cursor::new(bytes), request)
-        })?,
+        Source::File(Format::Npz, archive) => {
+            let read = || npz::read(archive, request);
+            (
+                npz::FORMAT,
+                whole(decoder::guarded(file, npz::FORMAT, read)?),
+            )
+        }
+        Source::Memory(Format::Npz, bytes) => {
+            let read = || npz::read(Cursor::new(bytes), request);
+            (
+                npz::FORMAT,
+                whole(decoder::guarded(file, npz::FORMAT, read)?),
+            )
+        }
         #[cfg(feature = "parquet")]
-        Source::File(Format::Arrow, file) => {
-            decoder::guarded(request.file, ipc::FORMAT, || ipc::read(file, request))?
+        Source::File(Format::Arrow, table) => {
+            let open = || ipc::Messages::open(table, request);
+            let batches = decoder::guarded(file, ipc::FORMAT, open)?;
+            (ipc::FORMAT, Box::new(batches))
         }
         #[cfg(feature = "parquet")]
         Source::Memory(Format::Arrow, bytes) => {
-            decoder::guarded(request.file, ipc::FORMAT, || {
-                ipc::read(Cursor::new(bytes), request)
-            })?
+            let open = || ipc::Messages::open(Cursor::new(bytes), request);
+            let batches = decoder::guarded(file, ipc::FORMAT, open)?;
+            (ipc::FORMAT, Box::new(batches))
         }
         #[cfg(feature = "parquet")]
-        Source::File(_, file) => decoder::guarded(request.file, parquet::FORMAT, || {
-            parquet::read(file, request)
-        })?,
+        Source::File(_, table) => {
+            let open = || parquet::Groups::open(table, request, meter);
+            let batches = decoder::guarded(file, parquet::FORMAT, open)?;
+            (parquet::FORMAT, Box::new(batches))
+        }
         #[cfg(feature = "parquet")]
-        Source::Memory(_, bytes) => decoder::guarded(request.file, parquet::FORMAT, || {
-            parquet::read(bytes::Bytes::from(bytes), request)
-        })?,
+        Source::Memory(_, bytes) => {
+            let open = || parquet::Groups::open(bytes::Bytes::from(bytes), request, meter);
+            let batches = decoder::guarded(file, parquet::FORMAT, open)?;
+            (parquet::FORMAT, Box::new(batches))
+        }
         #[cfg(not(feature = "parquet"))]
         Source::File(..) | Source::Memory(..) => {
             return Err(ReadError::ParquetNotBuilt {
-                file: request.file.to_owned(),
+                file: file.to_owned(),
             });
         }
-    };
-    if table.array && request.columns.keep != Keep::default() {
-        return Err(ReadError::NothingToKeep {
-            file: request.file.to_owned(),
-        });
-    }
-    if table.rows() == 0 {
-        return Err(match table.unlabelled {
-            0 => ReadError::NoRows {
-                file: request.file.to_owned(),
-            },
-            _ => ReadError::NoLabels {
-                file: request.file.to_owned(),
-                rows: table.unlabelled,
-            },
-        });
-    }
-    Ok(table)
+    })
 }
 
 /// The task that each file stands for when it has no task column: its stem, preceded by its

@@ -1,16 +1,19 @@
 //! Parquet files.
 //!
-//! Only the columns that have a role are decoded, a batch of rows at a time: memory is the table and one batch. The
-//! Arrow schema that some writers store beside the Parquet schema is ignored, so that a pandas category or a
-//! dictionary-encoded column is read as the plain type that is behind it.
+//! Only the columns that have a role are decoded, a batch of rows at a time. The Arrow schema that some writers store
+//! beside the Parquet schema is ignored, so that a pandas category or a dictionary-encoded column is read as the plain
+//! type that is behind it.
 
 use std::sync::Arc;
 
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use ::parquet::file::reader::ChunkReader;
 
 use super::arrow::{Growing, header};
+use super::batch::{Batches, Meter, rows_of};
 use super::error::ReadError;
 use super::roles::Request;
 use super::table::Table;
@@ -21,29 +24,88 @@ pub const FORMAT: &str = "Parquet";
 /// Rows that are decoded at a time: enough to amortise a batch, little beside the table.
 const BATCH_ROWS: usize = 4096;
 
-/// Reads a Parquet table.
-pub fn read(file: impl ChunkReader + 'static, request: &Request) -> Result<Table, ReadError> {
-    let damaged = |reason: String| ReadError::Damaged {
+/// Values that are decoded at a time, at most.
+const BATCH_VALUES: usize = 1 << 19;
+
+/// The rows of a Parquet table.
+pub struct Groups<'a> {
+    batches: ParquetRecordBatchReader,
+    columns: Growing<'a>,
+    request: &'a Request<'a>,
+    rows: usize,
+    bytes: u64,
+    meter: Meter,
+    /// Whether the first rows were given.
+    is_begun: bool,
+}
+
+impl<'a> Groups<'a> {
+    /// Reads the schema.
+    pub fn open(
+        file: impl ChunkReader + 'static,
+        request: &'a Request<'a>,
+        meter: &Meter,
+    ) -> Result<Self, ReadError> {
+        let bytes = file.len();
+        let damaged = |error: &dyn std::fmt::Display| damaged(request, error);
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+            .map_err(|error| damaged(&error))?;
+        let schema = Arc::clone(builder.schema());
+        let header = header(&schema);
+        let roles = request.assign(&header)?;
+        let mut rows = 0;
+        let starts = builder.metadata().row_groups().iter().map(|group| {
+            let start = rows;
+            rows += usize::try_from(group.num_rows()).unwrap_or(0);
+            start
+        });
+        let starts: Arc<[usize]> = starts.collect();
+        let columns = Growing::new(&schema, header, roles, request, FORMAT).in_groups(starts);
+        let decoded = columns.decoded().iter().copied();
+        let mask = ProjectionMask::roots(builder.parquet_schema(), decoded);
+        let batch = rows_of(BATCH_VALUES, columns.width()).min(BATCH_ROWS);
+        let batches = builder
+            .with_batch_size(batch)
+            .with_projection(mask)
+            .build()
+            .map_err(|error| damaged(&error))?;
+        Ok(Self {
+            batches,
+            columns,
+            request,
+            rows,
+            bytes,
+            meter: meter.clone(),
+            is_begun: false,
+        })
+    }
+}
+
+impl Batches for Groups<'_> {
+    fn next(&mut self, values: usize) -> Result<Option<Table>, ReadError> {
+        let most = rows_of(values, self.columns.width());
+        while self.columns.waiting() < most {
+            let Some(batch) = self.batches.next() else {
+                break;
+            };
+            let batch = batch.map_err(|error| damaged(self.request, &error))?;
+            self.columns.append(&batch)?;
+        }
+        let share = self.columns.rows() as f64 / self.rows.max(1) as f64;
+        self.meter.set((self.bytes as f64 * share) as u64);
+        if self.columns.waiting() == 0 && self.is_begun {
+            return Ok(None);
+        }
+        self.is_begun = true;
+        self.columns.take().map(Some)
+    }
+}
+
+fn damaged(request: &Request, error: &dyn std::fmt::Display) -> ReadError {
+    ReadError::Damaged {
         file: request.file.to_owned(),
         format: FORMAT,
-        reason,
-    };
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .map_err(|error| damaged(error.to_string()))?;
-    let schema = Arc::clone(builder.schema());
-    let header = header(&schema);
-    let roles = request.assign(&header)?;
-    let mut columns = Growing::new(&schema, &header, &roles, request, FORMAT);
-    let decoded = columns.decoded().iter().copied();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), decoded);
-    let batches = builder
-        .with_batch_size(BATCH_ROWS)
-        .with_projection(mask)
-        .build()
-        .map_err(|error| damaged(error.to_string()))?;
-    for batch in batches {
-        columns.append(&batch.map_err(|error| damaged(error.to_string()))?)?;
+        reason: error.to_string(),
     }
-    columns.finish()
 }

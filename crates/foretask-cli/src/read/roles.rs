@@ -57,9 +57,9 @@ impl Request<'_> {
     pub fn preparation(&self) -> Option<&Preparation> {
         match self.purpose {
             Purpose::Train | Purpose::Look => None,
-            Purpose::Predict { preparation } | Purpose::Evaluate { preparation, .. } => {
-                Some(preparation)
-            }
+            Purpose::Predict { preparation }
+            | Purpose::Gather { preparation }
+            | Purpose::Evaluate { preparation, .. } => Some(preparation),
         }
     }
 

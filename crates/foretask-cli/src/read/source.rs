@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::batch::{Meter, Metered};
 use super::error::ReadError;
 
 /// The file name that means standard input.
@@ -43,15 +44,19 @@ pub enum Source {
     Memory(Format, Vec<u8>),
 }
 
-/// Opens a file; `wanted` is the format that the user says it has.
-pub fn open(path: &Path, wanted: Option<Format>) -> Result<Source, ReadError> {
+/// Whether a path means standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
+
+/// Opens a file; `wanted` is the format that the user says it has, and `meter` counts what is read of a stream.
+pub fn open(path: &Path, wanted: Option<Format>, meter: &Meter) -> Result<Source, ReadError> {
     let unreadable = |error: io::Error| ReadError::Unreadable {
         file: shown(path),
         reason: error.to_string(),
     };
     let (named, packed) = by_name(path);
-    let standard_input = path.as_os_str() == STANDARD_INPUT;
-    let raw: Box<dyn Read> = match standard_input {
+    let raw: Box<dyn Read> = match is_standard_input(path) {
         true => Box::new(io::stdin()),
         false => {
             let file = open_file(path)?;
@@ -65,7 +70,7 @@ pub fn open(path: &Path, wanted: Option<Format>) -> Result<Source, ReadError> {
             Box::new(file)
         }
     };
-    let mut stream = BufReader::with_capacity(LOOK, raw);
+    let mut stream = BufReader::with_capacity(LOOK, Metered(raw, meter.clone()));
     let start = stream.fill_buf().map_err(unreadable)?;
     let stream: Box<dyn BufRead> = if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(BufReader::with_capacity(LOOK, MultiGzDecoder::new(stream)))
@@ -187,7 +192,7 @@ pub fn parts(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
 
 /// The file's name in messages.
 pub fn shown(path: &Path) -> String {
-    if path.as_os_str() == STANDARD_INPUT {
+    if is_standard_input(path) {
         "standard input".to_owned()
     } else {
         path.display().to_string()
@@ -196,7 +201,7 @@ pub fn shown(path: &Path) -> String {
 
 /// The task that a file stands for when it has no task column: its name without folder and extensions.
 pub fn stem(path: &Path) -> String {
-    if path.as_os_str() == STANDARD_INPUT {
+    if is_standard_input(path) {
         return "stdin".to_owned();
     }
     let stem = |path: &Path| {

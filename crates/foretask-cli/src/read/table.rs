@@ -1,11 +1,12 @@
 //! [`Table`]: what reading arrives at, and what is asked of it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use foretask::prepare::{Frame, Preparation};
 
 use super::category::Category;
-use super::error::{Names, ReadError};
+use super::error::{Names, Place, ReadError};
 
 /// A checked table: columns of numbers and texts, and the labels and tasks that the [`Purpose`] asks for.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,46 @@ pub struct Table {
     pub array: bool,
     /// Columns that are copied to the output, as text.
     pub kept: Vec<Kept>,
+    /// Where its rows are in their file.
+    pub origin: Origin,
+}
+
+/// Where the rows of a table are in the file that they come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Rows of the file before the first.
+    pub before: usize,
+    /// Rows that were left out because they have no label, counted from the first.
+    pub skipped: Vec<usize>,
+    /// The first row of each row group, where the file has some.
+    pub groups: Option<Arc<[usize]>>,
+}
+
+impl Origin {
+    /// A cell, for messages.
+    pub fn place(&self, file: &str, row: usize, column: &str) -> Place {
+        let mut position = row;
+        for &skipped in &self.skipped {
+            position += usize::from(skipped <= position);
+        }
+        let row = self.before + position;
+        Place {
+            file: self.in_group(file, row),
+            row: row + 1,
+            column: column.to_owned(),
+        }
+    }
+
+    /// The file, with the row group that a row is in.
+    pub fn in_group(&self, file: &str, row: usize) -> String {
+        match &self.groups {
+            Some(starts) => {
+                let group = starts.partition_point(|&start| start <= row);
+                format!("{file}, row group {}", group.saturating_sub(1))
+            }
+            None => file.to_owned(),
+        }
+    }
 }
 
 /// A column that is copied to the output.
@@ -35,6 +76,25 @@ pub struct Kept {
     pub name: String,
     /// Its cells.
     pub cells: Vec<String>,
+}
+
+impl Kept {
+    /// Takes the first cells.
+    pub fn first(&mut self, rows: usize) -> Self {
+        let left = self.cells.split_off(rows.min(self.cells.len()));
+        Self {
+            name: self.name.clone(),
+            cells: std::mem::replace(&mut self.cells, left),
+        }
+    }
+
+    /// The cells since the last time.
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            name: self.name.clone(),
+            cells: std::mem::take(&mut self.cells),
+        }
+    }
 }
 
 impl Table {
@@ -154,6 +214,11 @@ pub enum Purpose<'a> {
     /// Only the model's columns are read, by name and in the model's order.
     Predict {
         /// How the model's features come from columns.
+        preparation: &'a Preparation,
+    },
+    /// The columns of a preparation, the labels and the tasks are read, as for training.
+    Gather {
+        /// How features come from columns.
         preparation: &'a Preparation,
     },
     /// The model's columns, the labels and the tasks are read; without a task column every row is

@@ -13,5 +13,6 @@ mod output;
 mod prediction;
 mod raw_files;
 mod rules;
+mod streams;
 mod told;
 mod verdict;

@@ -36,7 +36,9 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     let truth = classes_of(&data, &model)?;
     let unlabelled = data.unlabelled;
     let prepared = preparation.apply(data.frame, None)?;
-    load::tell_applied(&prepared, unlabelled);
+    let mut applied = load::Applied::default();
+    applied.add(&prepared);
+    applied.tell(unlabelled);
     let scores = model.scores(prepared.view()?)?;
     let measured = Measured::of_scores(&model, &scores, &truth);
 

@@ -22,10 +22,9 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, &arguments.data.files)?;
     }
-    let table = load::training_table(&arguments.data)?;
-    load::tell(&table);
-    let tasks = load::tasks(&table)?;
-    let study = load::study(&tasks, &settings)?;
+    let source = load::Source::open(&arguments.data)?;
+    let statistics = source.statistics()?;
+    let study = load::study(&statistics, &settings)?;
     let labels = labels::Labels::new(&study, arguments)?;
     let mut facts = Facts::of(&study);
     if !arguments.no_details {
@@ -37,7 +36,7 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     };
     let theories = match arguments.report.json && !arguments.no_details {
         // Machines have always had them where that is quick.
-        true => tasks.features() <= QUICK_FEATURES,
+        true => statistics.features() <= QUICK_FEATURES,
         false => false,
     };
     let comparison = match arguments.compare || arguments.details || theories {
@@ -49,7 +48,7 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         None => facts.with_ask("Without --no-details it says"),
     };
     let verdict = Verdict::of(&facts);
-    let summary = Summary::of_study(&study, tasks.features());
+    let summary = Summary::of_study(&study, statistics.features());
     let relatedness = study.relatedness();
     let text = if arguments.report.json {
         let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);

@@ -1,5 +1,6 @@
 //! What the readers promise: the same table from every format, and an error that names the place.
 
+mod batches;
 mod csv;
 mod formats;
 mod join;

@@ -1,0 +1,355 @@
+//! `foretask gather`: tables of any size become one file of statistics.
+//!
+//! Two passes, both in batches. The first learns what becomes of the columns of all parts together (which texts there
+//! are, which gaps, what is constant): statistics of parts add up only if their features are the same, and a text that
+//! is first seen in the last part would be an error otherwise, hours later. `--columns` brings what an earlier run
+//! learnt, on another machine perhaps, and spares the first pass. The second adds up.
+
+mod store;
+mod survey;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use foretask::Statistics;
+use foretask::prepare::Preparation;
+
+use crate::arguments::{self, Missing, RowsKept};
+use crate::commands::load;
+use crate::commands::statistics::{self, Gathered, Plan, Union};
+use crate::exit::Answer;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress;
+use crate::read::{self, Meter, Part, Purpose, ReadError, Reading, Table};
+use crate::show::words;
+use store::Store;
+
+/// Runs the command.
+pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
+    let data = &arguments.data;
+    if data.group.is_some() {
+        return Err(Failure::OfTables { option: "group" });
+    }
+    let parts = read::parts(&data.files)?;
+    let inputs: Vec<_> = parts.iter().map(|part| part.path.clone()).collect();
+    output::check(&arguments.output, &inputs)?;
+    let once = parts.iter().find(|part| part.is_stream());
+    if let (Some(part), None) = (once, &arguments.columns) {
+        return Err(Failure::OnlyOnce {
+            file: part.file.clone(),
+        });
+    }
+    let store = Store::new(arguments.parts.as_deref(), &arguments.output);
+    // One part that fails leaves nothing to go on with.
+    let keeps = arguments.parts.is_some() || parts.len() > 1;
+    let contents = contents(&parts, arguments.again)?;
+    let columns = Columns::new(arguments, &parts, &contents, keeps.then_some(&store))?;
+    let whole = gather(
+        arguments,
+        &parts,
+        &contents,
+        &columns,
+        keeps.then_some(&store),
+    )?;
+    let bytes = statistics::write(&arguments.output, &whole)?;
+    if keeps {
+        store.close();
+    }
+    let mut text = report("Gathered", &whole, parts.len(), &arguments.output, bytes);
+    if let Some(target) = &arguments.target {
+        text += &format!(
+            "Next: foretask fit {} --target {} -o model.safetensors\n",
+            arguments.output.display(),
+            words::printable(target)
+        );
+    }
+    output::text(None, &text)?;
+    Ok(Answer::Yes)
+}
+
+/// What was written.
+pub fn report(done: &str, whole: &Gathered, parts: usize, path: &Path, bytes: usize) -> String {
+    let tasks = whole.statistics.cells().tasks();
+    let rows: usize = tasks.iter().map(foretask::Task::samples).sum();
+    let beside = match &whole.plan {
+        Some(_) => format!(
+            ", and {}: how columns become its features",
+            Plan::beside(path).display()
+        ),
+        None => String::new(),
+    };
+    format!(
+        "{done} {} of {} with {} from {}\nSaved {} ({} bytes){beside}\n",
+        words::count(rows, "row"),
+        words::count(tasks.len(), "task"),
+        words::count(whole.statistics.features(), "feature"),
+        words::count(parts, "part"),
+        path.display(),
+        bytes,
+    )
+}
+
+/// What each part holds is known by; none for what can be read once only.
+fn contents(parts: &[Part], again: bool) -> Result<Vec<Option<String>>, Failure> {
+    let mut seen: HashMap<String, &str> = HashMap::new();
+    let mut contents = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part.is_stream() {
+            contents.push(None);
+            continue;
+        }
+        let content = store::content(part)?;
+        let first = seen.insert(content.clone(), &part.file);
+        if let (Some(first), false) = (first, again) {
+            return Err(Failure::SamePart {
+                first: first.to_owned(),
+                second: part.file.clone(),
+            });
+        }
+        contents.push(Some(content));
+    }
+    Ok(contents)
+}
+
+/// What becomes of columns.
+struct Columns {
+    plan: Plan,
+    /// The columns that are read, in which rows without gaps are looked for.
+    read: Preparation,
+}
+
+impl Columns {
+    fn new(
+        arguments: &arguments::Gather,
+        parts: &[Part],
+        contents: &[Option<String>],
+        store: Option<&Store>,
+    ) -> Result<Self, Failure> {
+        let data = &arguments.data;
+        if let Some(path) = &arguments.columns {
+            let plan = Plan::read(path)?;
+            let read = plan.preparation.clone();
+            return Ok(Self { plan, read });
+        }
+        let whole = |plan: Plan| Self {
+            read: plan.preparation.clone(),
+            plan,
+        };
+        let mut texts: Vec<&str> = contents.iter().flatten().map(String::as_str).collect();
+        let asked = format!("{} {data:?}", env!("CARGO_PKG_VERSION"));
+        texts.push(&asked);
+        let key = store::key(&texts);
+        // Rows are dropped by columns that a plan may not have any more.
+        let store = store.filter(|_| data.missing != Missing::Drop);
+        if let Some(plan) = store.and_then(|store| store.plan(&key)) {
+            return Ok(whole(plan));
+        }
+        let first = survey::run(arguments, parts, None)?;
+        let gaps = first
+            .preparation
+            .columns
+            .iter()
+            .any(|column| column.missing > 0.0);
+        if data.missing == Missing::Drop && gaps {
+            let read = first.preparation;
+            let plan = survey::run(arguments, parts, Some(&read))?;
+            return Ok(Self { plan, read });
+        }
+        if let Some(store) = store {
+            store.keep_plan(&key, &first)?;
+        }
+        Ok(whole(first))
+    }
+}
+
+/// Gathers all parts that were not gathered before, and unites them.
+fn gather(
+    arguments: &arguments::Gather,
+    parts: &[Part],
+    contents: &[Option<String>],
+    columns: &Columns,
+    store: Option<&Store>,
+) -> Result<Gathered, Failure> {
+    let data = &arguments.data;
+    let named = data.columns();
+    let purpose = Purpose::Gather {
+        preparation: &columns.read,
+    };
+    let mut reading = Reading::new(data.written.written(), &named, purpose);
+    let all = parts.iter().map(Part::bytes).sum();
+    let mut progress = progress::Reading::new("gathering", all);
+    let plan = String::from_utf8_lossy(&columns.plan.bytes()?).into_owned();
+    let options = format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+        env!("CARGO_PKG_VERSION"),
+        arguments.rows(),
+        arguments.target,
+        data.missing,
+        data.label,
+        data.task,
+        data.written.written(),
+        arguments.batch,
+    );
+    let mut union = Union::new(arguments.again);
+    let mut done = Done::default();
+    for (part, content) in parts.iter().zip(contents) {
+        // Where files have no task column their names say the task.
+        let task = match &columns.plan.preparation.task {
+            Some(_) => "",
+            None => part.task(),
+        };
+        let texts = content
+            .as_deref()
+            .map(|content| [content, &plan, &options, task]);
+        let key = texts.map(|texts| store::key(&texts));
+        let known = store.zip(key.as_deref());
+        let gathered = match known.and_then(|(store, key)| store.part(key)) {
+            Some(gathered) => {
+                let from = store.map_or(Path::new(""), Store::folder).display();
+                eprintln!(
+                    "{}: gathered before, taken from {from}",
+                    words::printable(&part.file)
+                );
+                gathered
+            }
+            None => {
+                let gathered = one(
+                    arguments,
+                    part,
+                    &mut reading,
+                    columns,
+                    &mut progress,
+                    &mut done,
+                )?;
+                if let Some((store, key)) = known {
+                    store.keep(key, &gathered)?;
+                }
+                gathered
+            }
+        };
+        progress.next(part.bytes());
+        union.add(part.file.clone(), gathered)?;
+    }
+    drop(progress);
+    load::tell_columns(
+        &columns.plan.preparation,
+        done.unlabelled,
+        done.dropped,
+        done.filled,
+    );
+    let whole = union.finish()?;
+    Ok(Gathered {
+        statistics: match arguments.rows() {
+            RowsKept::Never => whole.shareable(1)?,
+            _ => whole,
+        },
+        plan: Some(columns.plan.clone()),
+    })
+}
+
+/// What was done to rows.
+#[derive(Default)]
+struct Done {
+    unlabelled: usize,
+    dropped: usize,
+    filled: usize,
+}
+
+/// The statistics of one part.
+fn one(
+    arguments: &arguments::Gather,
+    part: &Part,
+    reading: &mut Reading,
+    columns: &Columns,
+    progress: &mut progress::Reading,
+    done: &mut Done,
+) -> Result<Statistics<'static>, Failure> {
+    let preparation = &columns.plan.preparation;
+    let mut gathered =
+        Statistics::new(preparation.width()).with_feature_names(preparation.feature_names())?;
+    gathered = match (arguments.rows(), &arguments.target) {
+        (RowsKept::Keep, Some(target)) => gathered.keeping_rows_of(target),
+        (RowsKept::Keep, None) => gathered.keeping_all_rows(),
+        _ => gathered,
+    };
+    let meter = Meter::default();
+    reading.part(part, arguments.batch, &meter, |mut table| {
+        let rows = table.rows();
+        done.unlabelled += table.unlabelled;
+        done.dropped += refuse_or_drop(arguments, part, &mut table, &columns.read)?;
+        add(&mut gathered, part, columns, table, done)?;
+        progress.tell(rows, meter.bytes());
+        Ok::<(), Failure>(())
+    })?;
+    Ok(gathered)
+}
+
+fn add(
+    gathered: &mut Statistics<'static>,
+    part: &Part,
+    columns: &Columns,
+    table: Table,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    if table.rows() == 0 {
+        return Ok(());
+    }
+    let located = |error| load::located(error, &part.file, &table.origin);
+    let tasks = table.tasks.unwrap_or_default();
+    let plan = &columns.plan;
+    let frame = plan.preparation.select(table.frame).map_err(located)?;
+    if let Some((row, column)) = plan.unfillable(&frame, &tasks) {
+        return Err(Failure::NewTask {
+            place: table.origin.place(&part.file, row, &column).to_string(),
+            task: tasks.get(row).map(ToString::to_string).unwrap_or_default(),
+        });
+    }
+    let prepared = plan.preparation.apply(frame, Some(&plan.places(&tasks)));
+    let prepared = prepared.map_err(located)?;
+    if let Some((column, count)) = prepared.unknown.first() {
+        return Err(Failure::NewTexts {
+            file: table.origin.in_group(&part.file, table.origin.before),
+            row: table.origin.before + 1,
+            column: column.clone(),
+            count: *count,
+        });
+    }
+    done.filled += prepared.filled;
+    gathered.add(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
+    Ok(())
+}
+
+/// Does with gaps what the user wants, and says how many rows were dropped.
+fn refuse_or_drop(
+    arguments: &arguments::Gather,
+    part: &Part,
+    table: &mut Table,
+    preparation: &Preparation,
+) -> Result<usize, Failure> {
+    let what = arguments.data.missing;
+    if what == Missing::Impute || table.array {
+        return Ok(0);
+    }
+    let mut whole = vec![true; table.rows()];
+    for (name, column) in table.frame.names().iter().zip(table.frame.columns()) {
+        if !preparation.columns.iter().any(|own| own.name == *name) {
+            continue;
+        }
+        let gaps = column.gaps();
+        if let (Some(&row), Missing::Refuse) = (gaps.first(), what) {
+            return Err(Failure::Read(ReadError::Cell {
+                place: table.origin.place(&part.file, row, name),
+                why: "the value is missing, and --missing refuse is given".to_owned(),
+            }));
+        }
+        for row in gaps {
+            whole[row] = false;
+        }
+    }
+    let dropped = whole.iter().filter(|&&whole| !whole).count();
+    if dropped > 0 {
+        table.retain(&whole);
+    }
+    Ok(dropped)
+}
