@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from ._statistics import Statistics
 
 
+#: What training finds.
+_TRAINED = ("_by_name", "_classes", "_tasks", "classes_", "models_", "relatedness_", "targets_", "tasks_")
+
+
 class Coupling(NamedTuple):
     """A coupling that takes part in the rule."""
 
@@ -198,7 +202,13 @@ default="auto"
     __metadata_request__predict_proba = {"task": False}
     __metadata_request__decision_function = {"task": False}
 
+    __metadata_request__partial_fit = {"task": True}
+
     _preparation: Preparation | None
+    #: What partial_fit added up.
+    _gathered: Statistics | None = None
+    #: Classes that partial_fit was told of.
+    _announced: NDArray[Any] | None = None
 
     def __init__(
         self,
@@ -288,6 +298,7 @@ default="auto"
         self : MultiTaskClassifier
             The fitted classifier.
         """
+        self._gathered = None
         problem = self._problem(X, y, task, sample_weight, sample_domain, groups)
         with telling(self.verbose, "training") as tell:
             models, relatedness = _foretask.fit(problem.samples, problem.choices, tell)
@@ -310,10 +321,83 @@ default="auto"
         self : MultiTaskClassifier
             The fitted classifier.
         """
+        self._gathered = None
         choices, tasks, classes = self._planned(statistics)
         with telling(self.verbose, "training") as tell:
             models, relatedness = _foretask.fit_statistics(statistics._filled(), choices, tell)
         return self._keep(tasks, classes, models, relatedness)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, task: Any = None) -> MultiTaskClassifier:
+        """Add rows to those of earlier calls; the classifier of all of them is trained when it is asked.
+
+        Rows are added up to :class:`Statistics`, so that memory does not grow with those of sources; rows of
+        the target are kept (those of every task without one), because leave-one-out needs them. The result is
+        that of :meth:`fit_from_statistics`. Nothing is trained before something is asked of the classifier
+        (a prediction, ``forecast_``, ``classes_``): until then a class or the target may be missing. After
+        :meth:`fit`, which keeps no rows, it begins anew.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Features, all of them numbers.
+        y : array-like of shape (n_samples,)
+            Classes.
+        classes : array-like, default=None
+            All classes that will come, as elsewhere in scikit-learn; another one is then refused. There is no
+            need for it.
+        task : array-like of shape (n_samples,) or str, default=None
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        self : MultiTaskClassifier
+            The classifier. If the rows are refused nothing is added.
+        """
+        from ._statistics import Statistics
+
+        refuse_lazy(X, y, task)
+        refuse_missing(y, "y")
+        first = self._gathered is None
+        column = self._column_of(X, task, None)
+        if column is not None:
+            X, task = split_column(X, column)
+        X, y = checked(self, X, y, reset=first, **TABLE)
+        check_classification_targets(y)
+        if first:
+            keep_rows = True if self.target is None else [self.target]
+            self._gathered, self._announced = Statistics(keep_rows=keep_rows), None
+        if classes is not None:
+            self._announced = np.asarray(classes)
+        unknown = [] if self._announced is None else np.setdiff1d(y, self._announced)
+        if len(unknown):
+            raise ValueError(f"y has classes that are not among those announced: {unknown.tolist()}")
+        self._gathered.add(dense(X), y, task)
+        if column is not None:
+            self.task_column_ = column
+        self._preparation = None
+        # What was trained on fewer rows is out of date.
+        for stale in _TRAINED:
+            self.__dict__.pop(stale, None)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Train what :meth:`partial_fit` gathered, once something that training finds is asked for."""
+        gathered = self.__dict__.get("_gathered")
+        if name not in _TRAINED or gathered is None:
+            # Once more, for the error that brought us here.
+            return object.__getattribute__(self, name)
+        kept = {
+            own: self.__dict__[own] for own in ("feature_names_in_", "task_column_") if own in self.__dict__
+        }
+        try:
+            self.fit_from_statistics(gathered)
+        finally:
+            self.__dict__.update(kept, _gathered=gathered)
+        if "feature_names_in_" in kept:
+            names = [str(column) for column in kept["feature_names_in_"]]
+            self._by_name = {own: model.with_feature_names(names) for own, model in self._by_name.items()}
+            self.models_ = {task: self._by_name[model.target] for task, model in self.models_.items()}
+        return object.__getattribute__(self, name)
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
         """Check the parameters against the tasks and classes of statistics."""

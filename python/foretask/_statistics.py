@@ -11,6 +11,7 @@ from sklearn.utils import check_consistent_length, check_X_y
 from sklearn.utils.validation import column_or_1d
 
 from . import _foretask
+from ._batches import batches_of
 from ._data import (
     ONLY_TASK,
     TABLE,
@@ -130,6 +131,49 @@ class Statistics:
             )
             added.add(samples, names)
         self._raw = added
+        return self
+
+    def add_batches(self, batches: Any, y: Any = None, task: Any = None) -> Statistics:
+        """Add rows that come some at a time, so that memory does not grow with them.
+
+        Parameters
+        ----------
+        batches : iterable, pyarrow dataset or array
+            Tables with named columns (Arrow batches, data frames), or tuples ``(X, y)`` or ``(X, y, task)``;
+            a pyarrow dataset, scanner or table; or one array, such as ``numpy.load(path, mmap_mode="r")``,
+            of which some rows are looked at at a time. Some thousand rows a batch are enough.
+        y : str or array-like of shape (n_samples,), default=None
+            The column of the classes where batches are tables; the classes of all rows of an array.
+        task : str, object or array-like, default=None
+            As in :meth:`add`: a column of the tables by its name, the task of all rows, or that of each row
+            of an array.
+
+        Returns
+        -------
+        Statistics
+            Itself. If a batch is refused nothing is added, and the error says which it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from foretask import Statistics
+        >>> rng = np.random.default_rng(0)
+        >>> parts = ((rng.normal(size=(50, 3)), rng.integers(2, size=50)) for _ in range(4))
+        >>> Statistics().add_batches(parts).n_samples
+        200
+        """
+        refuse_lazy(batches, y, task)
+        before = None if self._raw is None else self._raw.copy()
+        number = 0
+        try:
+            for batch in batches_of(batches, y, task):
+                self.add(*batch)
+                number += 1
+        except BaseException as error:
+            self._raw = before
+            if isinstance(error, ValueError):
+                raise ValueError(f"batch {number} (batches count from 0): {error}") from error
+            raise
         return self
 
     def merge(self, other: Statistics, again: bool = False) -> Statistics:
