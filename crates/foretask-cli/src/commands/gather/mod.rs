@@ -302,7 +302,9 @@ fn add(
     if let Some((row, column)) = plan.unfillable(&frame, &tasks) {
         return Err(Failure::NewTask {
             place: table.origin.place(&part.file, row, &column).to_string(),
-            task: tasks.get(row).map(ToString::to_string).unwrap_or_default(),
+            task: tasks
+                .get(row)
+                .map_or(String::new(), |task| task.to_string()),
         });
     }
     let prepared = plan.preparation.apply(frame, Some(&plan.places(&tasks)));
