@@ -330,11 +330,10 @@ default="auto"
     def partial_fit(self, X: Any, y: Any, classes: Any = None, task: Any = None) -> MultiTaskClassifier:
         """Add rows to those of earlier calls; the classifier of all of them is trained when it is asked.
 
-        Rows are added up to :class:`Statistics`, so that memory does not grow with those of sources; rows of
-        the target are kept (those of every task without one), because leave-one-out needs them. The result is
-        that of :meth:`fit_from_statistics`. Nothing is trained before something is asked of the classifier
-        (a prediction, ``forecast_``, ``classes_``): until then a class or the target may be missing. After
-        :meth:`fit`, which keeps no rows, it begins anew.
+        Rows are added up to ``Statistics(target=...)`` (that of every task without a target), so that memory
+        does not grow with them, and the result is that of :meth:`fit_from_statistics`. Nothing is trained
+        before something is asked of the classifier (a prediction, ``forecast_``, ``classes_``): until then a
+        class or the target may be missing. After :meth:`fit`, which keeps no rows, it begins anew.
 
         Parameters
         ----------
@@ -364,14 +363,14 @@ default="auto"
         X, y = checked(self, X, y, reset=first, **TABLE)
         check_classification_targets(y)
         if first:
-            keep_rows = True if self.target is None else [self.target]
-            self._gathered, self._announced = Statistics(keep_rows=keep_rows), None
+            target = True if self.target is None else self.target
+            self._gathered, self._announced = Statistics(target=target), None
         if classes is not None:
             self._announced = np.asarray(classes)
         unknown = [] if self._announced is None else np.setdiff1d(y, self._announced)
         if len(unknown):
             raise ValueError(f"y has classes that are not among those announced: {unknown.tolist()}")
-        self._gathered.add(dense(X), y, task)
+        self._gathered.add(X, y, task)
         if column is not None:
             self.task_column_ = column
         self._preparation = None

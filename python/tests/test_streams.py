@@ -118,7 +118,7 @@ def test_partial_fit_is_a_fit_from_statistics(named):
     model = MultiTaskClassifier(target="webcam")
     with pytest.raises(NotFittedError):
         model.predict(features)
-    statistics = Statistics(keep_rows=["webcam"])
+    statistics = Statistics(target="webcam")
     for own in rows:
         assert model.partial_fit(part(own), y[own], task=task[own]) is model
         statistics.add(part(own), y[own], task[own])

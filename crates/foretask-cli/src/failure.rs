@@ -194,9 +194,9 @@ impl Failure {
             Self::NewTexts { .. } | Self::NewTask { .. } => {
                 Some("gather all parts in one run, which learns from all of them")
             }
-            Self::Library(Error::RowsNotKept { .. }) => {
-                Some("`foretask gather --target NAME` keeps the rows of the target")
-            }
+            Self::Library(Error::RowsNotKept { .. }) => Some(
+                "`foretask gather --target NAME` keeps what the target needs, --rows keep all rows",
+            ),
             Self::UnknownLabels { .. } => Some(
                 "check --label; rows of classes that the model was not trained on cannot be evaluated",
             ),

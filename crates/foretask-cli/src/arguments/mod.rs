@@ -296,12 +296,17 @@ pub struct Fit {
 pub struct Gather {
     #[command(flatten)]
     pub data: Data,
-    /// The task that will be decided for: its rows are kept, in memory and in the file
+    /// The task that will be decided for: its rows are kept while they are few, then folds and a sample of them
     #[arg(long, value_name = "TASK", help_heading = "Statistics")]
     pub target: Option<String>,
-    /// Which rows the file holds [default: keep with --target, otherwise while-few]
-    #[arg(long, value_name = "WHICH", help_heading = "Statistics")]
-    rows: Option<RowsKept>,
+    /// Which rows the file holds
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "while-few",
+        help_heading = "Statistics"
+    )]
+    pub rows: RowsKept,
     /// How columns become features, as an earlier run wrote it beside its statistics [default: learnt from all parts]
     #[arg(long, value_name = "FILE", help_heading = "Statistics")]
     pub columns: Option<PathBuf>,
@@ -324,20 +329,10 @@ pub struct Gather {
 pub enum RowsKept {
     /// None, for others to see: a task with fewer rows than features is an error
     Never,
-    /// Those of tasks with fewer rows than features, which take less room than their scatter
+    /// Those of tasks with fewer rows than features, and what a fit for --target needs
     WhileFew,
-    /// Those of the target too, or of all tasks without --target: leave-one-out needs them
+    /// All of --target, or of every task without it: the views cosine and rbf need those of every task
     Keep,
-}
-
-impl Gather {
-    /// Which rows the file is to hold.
-    pub fn rows(&self) -> RowsKept {
-        self.rows.unwrap_or(match self.target {
-            Some(_) => RowsKept::Keep,
-            None => RowsKept::WhileFew,
-        })
-    }
 }
 
 /// `foretask merge`
@@ -485,7 +480,7 @@ impl Files {
 #[derive(Debug, Args)]
 pub struct Data {
     /// Tables: CSV (any separator), Parquet, Arrow, JSON lines, .npz or svmlight, also .gz and .zst, folders of
-    /// parts, or - for standard input; fit and forecast also take statistics (.stats)
+    /// parts, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The column of class names [default: label, y, class or target]

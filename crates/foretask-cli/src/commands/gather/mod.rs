@@ -183,7 +183,7 @@ fn gather(
     let options = format!(
         "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
         env!("CARGO_PKG_VERSION"),
-        arguments.rows(),
+        arguments.rows,
         arguments.target,
         data.missing,
         data.label,
@@ -240,7 +240,7 @@ fn gather(
     );
     let whole = union.finish()?;
     Ok(Gathered {
-        statistics: match arguments.rows() {
+        statistics: match arguments.rows {
             RowsKept::Never => whole.shareable(1)?,
             _ => whole,
         },
@@ -268,10 +268,11 @@ fn one(
     let preparation = &columns.plan.preparation;
     let mut gathered =
         Statistics::new(preparation.width()).with_feature_names(preparation.feature_names())?;
-    gathered = match (arguments.rows(), &arguments.target) {
+    gathered = match (arguments.rows, &arguments.target) {
         (RowsKept::Keep, Some(target)) => gathered.keeping_rows_of(target),
         (RowsKept::Keep, None) => gathered.keeping_all_rows(),
-        _ => gathered,
+        (RowsKept::WhileFew, Some(target)) => gathered.with_target(target),
+        (RowsKept::WhileFew, None) | (RowsKept::Never, _) => gathered,
     };
     let meter = Meter::default();
     reading.part(part, arguments.batch, &meter, |mut table| {
