@@ -67,6 +67,7 @@
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
 //!   gather/
+//!     gaps.rs             rows with missing values, dropped or refused
 //!     store.rs            parts that were gathered before
 //!     survey.rs           what becomes of the columns of all parts
 //!     mod.rs              foretask gather

@@ -5,6 +5,7 @@
 //! is first seen in the last part would be an error otherwise, hours later. `--columns` brings what an earlier run
 //! learnt, on another machine perhaps, and spares the first pass. The second adds up.
 
+mod gaps;
 mod store;
 mod survey;
 
@@ -21,8 +22,9 @@ use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress;
-use crate::read::{self, Meter, Part, Purpose, ReadError, Reading, Table};
+use crate::read::{self, Meter, Part, Purpose, Reading, Table};
 use crate::show::words;
+use gaps::refuse_or_drop;
 use store::Store;
 
 /// Runs the command.
@@ -321,38 +323,4 @@ fn add(
     done.filled += prepared.filled;
     gathered.add(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
     Ok(())
-}
-
-/// Does with gaps what the user wants, and says how many rows were dropped.
-fn refuse_or_drop(
-    arguments: &arguments::Gather,
-    part: &Part,
-    table: &mut Table,
-    preparation: &Preparation,
-) -> Result<usize, Failure> {
-    let what = arguments.data.missing;
-    if what == Missing::Impute || table.array {
-        return Ok(0);
-    }
-    let mut whole = vec![true; table.rows()];
-    for (name, column) in table.frame.names().iter().zip(table.frame.columns()) {
-        if !preparation.columns.iter().any(|own| own.name == *name) {
-            continue;
-        }
-        let gaps = column.gaps();
-        if let (Some(&row), Missing::Refuse) = (gaps.first(), what) {
-            return Err(Failure::Read(ReadError::Cell {
-                place: table.origin.place(&part.file, row, name),
-                why: "the value is missing, and --missing refuse is given".to_owned(),
-            }));
-        }
-        for row in gaps {
-            whole[row] = false;
-        }
-    }
-    let dropped = whole.iter().filter(|&&whole| !whole).count();
-    if dropped > 0 {
-        table.retain(&whole);
-    }
-    Ok(dropped)
 }

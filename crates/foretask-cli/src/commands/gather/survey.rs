@@ -2,7 +2,7 @@
 
 use foretask::prepare::{Preparation, Survey};
 
-use super::refuse_or_drop;
+use super::gaps::refuse_or_drop;
 use crate::arguments;
 use crate::commands::load;
 use crate::commands::statistics::Plan;

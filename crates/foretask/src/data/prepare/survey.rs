@@ -80,7 +80,7 @@ impl Survey {
         }
         if self.rows == 0 {
             self.names = frame.names().to_vec();
-            let seen = |name| Seen::new(name, &self.wishes);
+            let seen = |name: &String| Seen::new(name, &self.wishes);
             self.columns = self.names.iter().map(seen).collect();
         }
         if self.names.len() != frame.names().len() {
@@ -290,7 +290,7 @@ struct Range {
 const RECENT: usize = 256;
 
 impl Seen {
-    fn new(name: &String, wishes: &Wishes) -> Self {
+    fn new(name: &str, wishes: &Wishes) -> Self {
         Self {
             rows: 0,
             missing: 0,
