@@ -180,7 +180,6 @@ default="auto"
     Examples
     --------
     >>> import numpy as np
-    from scipy import sparse
     >>> from sklearn.datasets import load_digits
     >>> from foretask import MultiTaskClassifier
     >>> X, y = load_digits(return_X_y=True)
@@ -362,15 +361,15 @@ default="auto"
             X, task = split_column(X, column)
         X, y = checked(self, X, y, reset=first, **TABLE)
         check_classification_targets(y)
-        if first:
-            target = True if self.target is None else self.target
-            self._gathered, self._announced = Statistics(target=target), None
+        gathered = self._gathered
+        if gathered is None:
+            gathered, self._announced = Statistics(target=True if self.target is None else self.target), None
+            self._gathered = gathered
         if classes is not None:
             self._announced = np.asarray(classes)
-        unknown = [] if self._announced is None else np.setdiff1d(y, self._announced)
-        if len(unknown):
+        if self._announced is not None and (unknown := np.setdiff1d(y, self._announced)).size:
             raise ValueError(f"y has classes that are not among those announced: {unknown.tolist()}")
-        self._gathered.add(X, y, task)
+        gathered.add(X, y, task)
         if column is not None:
             self.task_column_ = column
         self._preparation = None
@@ -385,17 +384,18 @@ default="auto"
         if name not in _TRAINED or gathered is None:
             # Once more, for the error that brought us here.
             return object.__getattribute__(self, name)
-        kept = {
-            own: self.__dict__[own] for own in ("feature_names_in_", "task_column_") if own in self.__dict__
-        }
+        names = ("feature_names_in_", "task_column_")
+        kept: dict[str, Any] = {own: self.__dict__[own] for own in names if own in self.__dict__}
         try:
             self.fit_from_statistics(gathered)
         finally:
             self.__dict__.update(kept, _gathered=gathered)
         if "feature_names_in_" in kept:
-            names = [str(column) for column in kept["feature_names_in_"]]
-            self._by_name = {own: model.with_feature_names(names) for own, model in self._by_name.items()}
-            self.models_ = {task: self._by_name[model.target] for task, model in self.models_.items()}
+            columns = [str(column) for column in kept["feature_names_in_"]]
+            models: dict[str, Any] = self.__dict__["_by_name"]
+            self._by_name = {own: model.with_feature_names(columns) for own, model in models.items()}
+            trained: dict[Any, Any] = self.__dict__["models_"]
+            self.models_ = {task: self._by_name[model.target] for task, model in trained.items()}
         return object.__getattribute__(self, name)
 
     def _planned(self, statistics: Statistics) -> tuple[Choices, Names, Names]:
