@@ -145,8 +145,7 @@ mod tests {
             .map(|i| {
                 let (row, feature) = (i / p, i % p);
                 let noise: f64 = StandardNormal.sample(&mut random);
-                let apart = f64::from(u8::from(feature == class[row]));
-                noise + apart * (2.0 + task[row] as f64 * f64::from(u8::from(feature > 0)))
+                noise + 2.0 * f64::from(u8::from(feature == (class[row] + task[row]) % p))
             })
             .collect();
         let mut statistics = Statistics::new(p);
