@@ -152,7 +152,8 @@ default="auto"
         The trained model of each target.
     relatedness_ : ndarray of shape (n_tasks, n_tasks)
         Likeness of the class differences of each pair of tasks, from -1 (opposed) over 0 (unrelated)
-        to 1 (the same); NaN where their classes do not correspond.
+        to 1 (the same); NaN where their classes do not correspond. With more than 1,000 tasks it is not
+        kept: ask a :class:`Study` or :class:`Statistics` for it.
 
     See Also
     --------
@@ -524,6 +525,8 @@ default="auto"
         targets = [code for code, name in enumerate(tasks.names) if name in by_name]
         self.targets_ = tasks.labels[targets]
         self.models_ = {tasks.label(tasks.names[code]): by_name[tasks.names[code]] for code in targets}
+        if hasattr(self, "relatedness_"):
+            del self.relatedness_
         if relatedness is not None:
             places = [name for name, _, _ in models[0].tasks]
             self.relatedness_ = reordered(relatedness, places, tasks)

@@ -437,10 +437,11 @@ def fitted(model: MultiTaskClassifier, whole: Part) -> MultiTaskClassifier:
     classes = _typed(model._classes.names, whole.kinds.get("classes"))
     tasks = _typed(model._tasks.names, whole.kinds.get("tasks"))
     # Names are in the order of their labels, which is another for texts than for numbers.
-    relatedness = model.relatedness_
+    relatedness = getattr(model, "relatedness_", None)
     order = [model._tasks.names.index(name) for name in tasks.names]
     model._keep(tasks, classes, list(model._by_name.values()), None)
-    model.relatedness_ = relatedness[np.ix_(order, order)]
+    if relatedness is not None:
+        model.relatedness_ = relatedness[np.ix_(order, order)]
     return model
 
 

@@ -496,11 +496,12 @@ def _stacked(arrays: Any, width: int, name: str) -> NDArray[np.float64]:
 
 def _packed(model: MultiTaskClassifier) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
+    relatedness = getattr(model, "relatedness_", None)
     return {
         "models": [one.to_bytes() for one in model._by_name.values()],
         "target": None if model.target is None else str(_name_of(model)),
         "names": None if names is None else [str(name) for name in names],
-        "relatedness": model.relatedness_.tolist(),
+        "relatedness": None if relatedness is None else relatedness.tolist(),
     }
 
 
@@ -522,7 +523,8 @@ def _unpacked(packed: dict[str, Any], kinds: dict[str, Any]) -> MultiTaskClassif
     if packed["names"] is not None:
         loaded.feature_names_in_ = np.array(packed["names"], dtype=object)
     loaded._keep(tasks, classes, models, None)
-    loaded.relatedness_ = np.array(packed["relatedness"], dtype=np.float64)
+    if packed["relatedness"] is not None:
+        loaded.relatedness_ = np.array(packed["relatedness"], dtype=np.float64)
     return loaded
 
 

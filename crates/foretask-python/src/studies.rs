@@ -17,8 +17,11 @@ use crate::model::Model;
 use crate::samples::{Samples, TaskCounts, tasks_of};
 use crate::watch::{Share, watched};
 
-/// One model per target, and the likeness of all tasks.
-type Fitted<'py> = (Vec<Model>, Bound<'py, PyArray2<f64>>);
+/// One model per target, and the likeness of all tasks, unless they are many.
+type Fitted<'py> = (Vec<Model>, Option<Bound<'py, PyArray2<f64>>>);
+
+/// A table of more tasks than this is made only for those who ask for it.
+const MOST_IN_TABLE: usize = 1000;
 
 /// Trains on rows, which are not copied: nothing of them outlives the call.
 #[pyfunction]
@@ -37,7 +40,7 @@ pub fn fit<'py>(
             share,
         )
     })?;
-    Ok((models, table(py, &likeness)))
+    Ok((models, likeness.map(|likeness| table(py, &likeness))))
 }
 
 /// Trains on statistics; the rows that they keep are shared.
@@ -54,7 +57,7 @@ pub fn fit_statistics<'py>(
     let (models, likeness) = watched(py, chosen.switch(), tell.as_ref(), |share| {
         trained(statistics, &chosen, share)
     })?;
-    Ok((models, table(py, &likeness)))
+    Ok((models, likeness.map(|likeness| table(py, &likeness))))
 }
 
 /// How alike the tasks are, one by one.
@@ -65,8 +68,9 @@ fn trained(
     statistics: Statistics<'_>,
     chosen: &Chosen,
     share: &Share,
-) -> foretask::Result<(Vec<Model>, Likeness)> {
-    let likeness = foretask::relatedness(&statistics, chosen.scaling());
+) -> foretask::Result<(Vec<Model>, Option<Likeness>)> {
+    let few = statistics.cells().tasks().len() <= MOST_IN_TABLE;
+    let likeness = few.then(|| foretask::relatedness(&statistics, chosen.scaling()));
     let settings = chosen.of(statistics.cells())?;
     let models = match settings.target {
         Some(_) => models(&targets(statistics, chosen, share)?)?,

@@ -268,6 +268,64 @@ fn many_tasks() {
         ours / 64.0 / (theirs / 4.0),
         1.2,
     );
+    let mut first = None;
+    for tasks in [10, 100, 1_000, 10_000] {
+        let problem = Problem::new(100 * tasks, 50, tasks);
+        let data = problem.tasks();
+        let mut time = 0.0;
+        let bytes = peak_bytes(|| time = seconds(|| default_of_one(&data)));
+        let each = time / tasks as f64;
+        let least = *first.get_or_insert(each);
+        report(
+            &format!("default with forecast per task, {tasks} tasks / 10 (100 rows, p=50)"),
+            1e3 * each,
+            "ms",
+            each / least,
+            1.3,
+        );
+        // Of fewer tasks it is what one target needs, whatever their number.
+        if tasks == 10_000 {
+            report(
+                "  peak memory beside the data / the data and their scatters",
+                megabytes(bytes),
+                "MB",
+                bytes as f64 / (8 * tasks * (100 * 50 + 50 * 50)) as f64,
+                4.0,
+            );
+        }
+    }
+}
+
+/// The default for the first task.
+fn default_of_one(tasks: &Tasks<'_>) {
+    let settings = Settings {
+        target: Some("task00".into()),
+        ..Settings::default()
+    };
+    let study = Study::new(tasks, &settings).expect("solvable");
+    study.model().map(drop).expect("solvable");
+}
+
+/// One task with many classes.
+fn thousand_classes() {
+    let problem = Problem::with_classes(4_000, 50, 1, 1_000);
+    let tasks = problem.tasks();
+    let mut time = 0.0;
+    let bytes = peak_bytes(|| time = seconds(|| default_of_one(&tasks)));
+    report(
+        "default with forecast n=4000 p=50, 1000 classes, of 60 s",
+        time,
+        "s",
+        time / 60.0,
+        1.0,
+    );
+    report(
+        "  peak memory / n classes doubles",
+        megabytes(bytes),
+        "MB",
+        bytes as f64 / (8.0 * 4_000.0 * 1_000.0),
+        50.0,
+    );
 }
 
 fn isotropic_forecast() {
@@ -684,7 +742,7 @@ fn main() {
         "ours",
         "ratio"
     );
-    let parts: [(&str, fn()); 11] = [
+    let parts: [(&str, fn()); 12] = [
         ("fits", fits),
         ("statistics", statistics),
         ("many_tasks", many_tasks),
@@ -694,6 +752,7 @@ fn main() {
             general_theory(800, 3.0, 55.0, 3);
         }),
         ("many_classes", many_classes),
+        ("thousand_classes", thousand_classes),
         ("recipe", recipe),
         ("forecasts", forecasts),
         ("all_targets", all_targets),

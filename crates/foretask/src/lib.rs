@@ -127,6 +127,7 @@
 //!   cells.rs              tasks, classes and counts: the index of everything small
 //!   coupling.rs           the hyper-parameters
 //!   groups.rs             samples that are left out together
+//!   joined.rs             columns that cells of many sources share
 //!   rows.rs               a borrowed table, read in panels
 //!   tasks.rs              rows grouped by cell, checked
 //!   statistics/
@@ -210,6 +211,7 @@
 //!   mod.rs
 //! recipe/
 //!   folds.rs              who is held out together
+//!   alike.rs              which sources of many are alike
 //!   theory_labels.rs      label scores of least error by the theory
 //!   families.rs           restricted label scores for few labels
 //!   in_folds.rs           the same where folds stand for samples

@@ -130,7 +130,9 @@ class TaskRelatednessDisplay(Display):
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "relatedness_"):
-            raise ValueError("a model read from a file does not say how alike its tasks are")
+            raise ValueError(
+                "a model read from a file, or of more than 1,000 tasks, does not say how alike its tasks are"
+            )
         return cls(estimator.tasks_, estimator.relatedness_).plot(ax, **kwargs)
 
     @classmethod

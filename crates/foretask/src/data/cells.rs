@@ -3,6 +3,7 @@
 //! A *cell* is one class of one task. The C cells are numbered task by task, so that the cells of
 //! a task are a range; class lists may differ from task to task in number and in names.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub struct Cells {
     tasks: Vec<Task>,
     first: Vec<usize>,
     task_of: Vec<usize>,
+    /// Of each task: asked for as often as there are cells.
+    samples: Vec<usize>,
     /// Where samples have weights.
     masses: Option<Arc<Masses>>,
 }
@@ -57,6 +60,7 @@ impl Cells {
         }
         first.push(task_of.len());
         Self {
+            samples: tasks.iter().map(Task::samples).collect(),
             tasks,
             first,
             task_of,
@@ -163,7 +167,7 @@ impl Cells {
 
     /// Samples in a task.
     pub(crate) fn samples(&self, task: usize) -> usize {
-        self.tasks[task].samples()
+        self.samples[task]
     }
 
     /// The share of a cell in its task, n_r / n_i or that of the weights: the response of an untrained model.
@@ -226,12 +230,16 @@ impl Cells {
     /// need it.
     pub(crate) fn aligned(&self, target: usize) -> Vec<Option<usize>> {
         let classes = &self.tasks[target].classes;
+        // The first of equal names.
+        let known: HashMap<&str, usize> = (classes.iter().enumerate().rev())
+            .map(|(class, name)| (name.as_str(), class))
+            .collect();
         let mut aligned = Vec::with_capacity(self.len());
         for task in &self.tasks {
             let by_name: Vec<Option<usize>> = task
                 .classes
                 .iter()
-                .map(|name| classes.iter().position(|class| class == name))
+                .map(|name| known.get(name.as_str()).copied())
                 .collect();
             if by_name.iter().all(Option::is_none) && task.classes.len() == classes.len() {
                 aligned.extend((0..classes.len()).map(Some));
@@ -293,6 +301,22 @@ impl Cells {
         let mut tasks = self.tasks.clone();
         tasks[task].counts = counts;
         Self::new(tasks)
+    }
+
+    /// These cells with the weights of others, each of which goes to one of these.
+    pub(super) fn with_masses_of(mut self, cells: &Self, column: &[usize]) -> Self {
+        if let Some(masses) = &cells.masses {
+            let mut sums = Masses {
+                weights: vec![0.0; self.len()],
+                squares: vec![0.0; self.len()],
+            };
+            for (cell, &column) in column.iter().enumerate() {
+                sums.weights[column] += masses.weights[cell];
+                sums.squares[column] += masses.squares[cell];
+            }
+            self.masses = Some(Arc::new(sums));
+        }
+        self
     }
 
     /// The same cells without one task.

@@ -14,7 +14,7 @@
 
 use faer::Mat;
 
-use super::gram::trace_of_covariance;
+use super::gram::traces_of_covariances;
 use crate::data::{Cells, NO_SPREAD, RowBlock, Statistics};
 use crate::error::{Error, Result};
 use crate::numerics::dense::{self, trace_of_product};
@@ -96,8 +96,9 @@ pub(crate) fn means(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
 /// α_r = tr W_r/((n_r - 1) p) of the data divided by `scales`: the variance of every class as a
 /// sphere. A class of one sample has that of its task, a task of such classes that of all.
 pub(crate) fn spherical(statistics: &Statistics<'_>, scales: &[f64]) -> Vec<f64> {
-    (0..statistics.cells().len())
-        .map(|cell| trace_of_covariance(statistics, scales, cell) / statistics.features() as f64)
+    traces_of_covariances(statistics, scales)
+        .into_iter()
+        .map(|trace| trace / statistics.features() as f64)
         .collect()
 }
 

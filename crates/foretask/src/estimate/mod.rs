@@ -9,6 +9,6 @@ pub(crate) mod relatedness;
 
 pub(crate) use covariance::Estimate;
 pub(crate) use pooled::pooled;
-pub(crate) use population::Population;
-pub(crate) use relatedness::likeness;
+pub(crate) use population::{MOST_BY_NAME, Population};
+pub(crate) use relatedness::Likeness;
 pub use relatedness::relatedness;

@@ -1,9 +1,11 @@
 //! [`Population`]: class means and covariances as one of the theories sees them, the same for every coupling.
 
+use std::sync::{Arc, OnceLock};
+
 use faer::Mat;
 
 use super::covariance;
-use super::gram;
+use super::gram::{self, MeansApart};
 use crate::data::{Cells, Coupling, Statistics, pairs};
 use crate::error::{Error, Result};
 use crate::moments::{Moments, Provenance};
@@ -11,14 +13,19 @@ use crate::numerics::{NORMAL_95, dense};
 use crate::theory::pairs::{Member, joint_law};
 use crate::theory::{Common, Corrections, Covariances, Theory};
 
+/// Up to so many cells theories, and rules and labels by name, are to be had: they weigh every cell against every
+/// other.
+pub(crate) const MOST_BY_NAME: usize = 2000;
+
 /// Class means and covariances as one of the theories sees them.
 #[derive(Clone, Debug)]
 pub(crate) struct Population {
     pub(crate) cells: Cells,
     pub(crate) features: usize,
     pub(crate) provenance: Provenance,
-    /// Inner products of the class means, unbiased.
-    pub(crate) gram: Mat<f64>,
+    /// Inner products of the class means, unbiased; made when they are first asked for, out of the means.
+    gram: OnceLock<Mat<f64>>,
+    means: Arc<MeansApart>,
     /// Within-class variance per feature of each cell, after scaling.
     alpha: Vec<f64>,
     shape: Shape,
@@ -49,7 +56,8 @@ impl Population {
             cells: cells.clone(),
             features: statistics.features(),
             provenance: Provenance::Isotropic,
-            gram: gram::estimate(statistics, scales),
+            gram: OnceLock::new(),
+            means: Arc::new(MeansApart::new(statistics, scales)),
             alpha: (0..cells.len())
                 .map(|cell| (within[cells.task_of(cell)] / scales[cells.task_of(cell)]).powi(2))
                 .collect(),
@@ -111,6 +119,10 @@ impl Population {
         })
     }
 
+    fn gram(&self) -> &Mat<f64> {
+        self.gram.get_or_init(|| self.means.estimate())
+    }
+
     /// What to choose a coupling by.
     pub(crate) fn guide(&self) -> &Self {
         self.guide.as_deref().unwrap_or(self)
@@ -124,7 +136,7 @@ impl Population {
                 cells,
                 p,
                 coupling,
-                &self.gram,
+                self.gram(),
                 Some(&self.alpha),
                 Corrections::DegreesOfFreedom,
             ),
@@ -147,7 +159,7 @@ impl Population {
     pub(crate) fn stretched(&self, task: usize, factor: f64) -> Self {
         let mut stretched = self.clone();
         let cells = &self.cells;
-        stretched.gram = gram::with_stretched_task(&self.gram, cells, task, factor);
+        stretched.gram = gram::with_stretched_task(self.gram(), cells, task, factor).into();
         match &mut stretched.shape {
             Shape::Spherical => {}
             Shape::Common(raw) => stretch(&mut raw.means, cells, task, factor),
@@ -168,7 +180,7 @@ impl Population {
         let mean = |of: &dyn Fn(usize, usize) -> f64| {
             pairs.iter().map(|&(a, b)| of(a, b)).sum::<f64>() / pairs.len() as f64
         };
-        let g = &self.gram;
+        let g = self.gram();
         let squared = mean(&|a, b| g[(a, a)] - 2.0 * g[(a, b)] + g[(b, b)]);
         if squared <= 0.0 {
             return Vec::new();
@@ -218,7 +230,7 @@ impl Population {
 
     fn shape_for_pairs(&self) -> Result<Common> {
         match &self.shape {
-            Shape::Spherical => Ok(of_gram(&self.gram, &self.alpha, self.features)),
+            Shape::Spherical => Ok(of_gram(self.gram(), &self.alpha, self.features)),
             // The joint law has no correction for the noise of the means, so that is shrunk.
             Shape::Common(raw) => Ok(raw.shrunk(&self.cells)),
             Shape::General { .. } => Err(Error::Setting {

@@ -48,6 +48,13 @@ pub enum Note {
         /// Why.
         why: Skipped,
     },
+    /// There are so many sources that those alike share their label values.
+    SourcesJoined {
+        /// Sources.
+        sources: usize,
+        /// Groups of them.
+        groups: usize,
+    },
     /// Every class of the target has one sample.
     OneLabel,
     /// A class of the target is in one group, and cannot be left out.
@@ -86,6 +93,7 @@ impl Note {
             Self::TailExtrapolated { .. } => "tail-extrapolated",
             Self::ViewLeftOut { .. } => "view-left-out",
             Self::UnlikeSources { .. } => "unlike-sources",
+            Self::SourcesJoined { .. } => "sources-joined",
             Self::OneLabel => "one-label",
             Self::OneGroup { .. } => "one-group",
             Self::Copies { .. } => "copies",
@@ -128,6 +136,10 @@ impl fmt::Display for Note {
             Self::ViewLeftOut { view, why } => {
                 write!(f, "the view '{view}' was left out: {}", why.meaning())
             }
+            Self::SourcesJoined { sources, groups } => write!(
+                f,
+                "{sources} sources are too many for label values of their own: those whose classes differ alike share them, in {groups} groups, and no theory was asked for comparison"
+            ),
             Self::OneLabel => write!(
                 f,
                 "the error cannot be told from one label in each class: none can be left out, and which way the sources point is taken on trust"
@@ -188,6 +200,10 @@ impl Serialize for Note {
             Self::ViewLeftOut { view, why } => {
                 map.serialize_entry("view", view)?;
                 map.serialize_entry("why", why)?;
+            }
+            Self::SourcesJoined { sources, groups } => {
+                map.serialize_entry("sources", sources)?;
+                map.serialize_entry("groups", groups)?;
             }
             Self::OneLabel => {}
             Self::OneGroup { class } => map.serialize_entry("class", class)?,

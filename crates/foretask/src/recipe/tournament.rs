@@ -20,6 +20,8 @@
 //! Where every class of the target has one sample, leaving it out decides nothing: the pooled candidates of the
 //! linear views have equal weights (without sources, all).
 
+use std::sync::Arc;
+
 use faer::Mat;
 use rayon::prelude::*;
 
@@ -27,7 +29,7 @@ use super::families::{Candidate, Family, Samples, Sign, Wanted};
 use super::folds::Folds;
 use super::in_folds::InFolds;
 use super::theory_labels::TheoryLabels;
-use crate::data::{Cells, Coupling, Groups, Importance, classes_in_order};
+use crate::data::{Cells, Coupling, Groups, Importance, Joined, classes_in_order};
 use crate::error::Result;
 use crate::solve::{self, Fitted, Grid, GridPoint, Reduced};
 use crate::stop::Stop;
@@ -77,7 +79,10 @@ impl Entry {
 /// All candidates that matter, and the fits behind them.
 #[derive(Debug)]
 pub(crate) struct Tournament {
+    /// Those of the columns, where sources are joined.
     pub(crate) cells: Cells,
+    /// The columns that sources share, where they are many.
+    pub(crate) joined: Option<Arc<Joined>>,
     pub(crate) target: usize,
     pub(crate) entries: Vec<Entry>,
     pub(crate) fitted: Vec<Fitted>,
@@ -109,27 +114,45 @@ pub(crate) struct Tournament {
 }
 
 impl Tournament {
-    /// Without candidates; `keys` tell the target's samples apart.
+    /// Without candidates; `keys` tell the target's samples apart. `joined` are the columns that many sources share.
     pub(crate) fn new(
         cells: &Cells,
+        joined: Option<Arc<Joined>>,
         target: usize,
         groups: Groups,
         importance: Importance,
         keys: Vec<f64>,
     ) -> Self {
+        let cells = joined
+            .as_ref()
+            .map_or(cells, |joined| &joined.cells)
+            .clone();
+        let cells = &cells;
         let class = classes_in_order(&cells.tasks()[target]);
         Self {
             keys,
+            joined,
             ..Self::of_samples(cells.clone(), target, class, groups, importance)
         }
     }
 
     /// The same of a target that is in folds, of so many samples of each class.
-    pub(crate) fn in_folds(cells: &Cells, target: usize, counts: Vec<Vec<usize>>) -> Self {
+    pub(crate) fn in_folds(
+        cells: &Cells,
+        joined: Option<Arc<Joined>>,
+        target: usize,
+        counts: Vec<Vec<usize>>,
+    ) -> Self {
+        let cells = joined
+            .as_ref()
+            .map_or(cells, |joined| &joined.cells)
+            .clone();
+        let cells = &cells;
         let folds = InFolds::new(cells, target, counts);
         Self {
             folds: Some(folds),
             samples: cells.samples(target),
+            joined,
             ..Self::of_samples(
                 cells.clone(),
                 target,
@@ -151,7 +174,13 @@ impl Tournament {
         stop: &Stop,
         done: &dyn Fn(f64),
     ) -> Result<()> {
-        reduced.grid(grid, targets, stop, &mut |fitted, share| {
+        let joined: Vec<Option<Arc<Joined>>> = tournaments
+            .iter()
+            .map(|tournament| tournament.joined.clone())
+            .collect();
+        let joined = joined.iter().map(Option::as_deref);
+        let targets: Vec<_> = targets.iter().copied().zip(joined).collect();
+        reduced.grid(grid, &targets, stop, &mut |fitted, share| {
             for (tournament, fitted) in tournaments.iter_mut().zip(fitted) {
                 tournament.enter(view, fitted, stop)?;
             }
@@ -171,7 +200,9 @@ impl Tournament {
         done: &dyn Fn(f64),
     ) -> Result<()> {
         self.tried.push((view, [0; Family::ALL.len()]));
-        reduced.fold_grid(grid, self.target, folds, stop, &mut |fitted, share| {
+        let joined = self.joined.clone();
+        let target = (self.target, joined.as_deref());
+        reduced.fold_grid(grid, target, folds, stop, &mut |fitted, share| {
             self.enter(view, fitted, stop)?;
             done(share);
             Ok(())
@@ -187,6 +218,10 @@ impl Tournament {
         stop: &Stop,
     ) -> Result<()> {
         self.coupling = Some(coupling.clone());
+        let fitted = match &self.joined {
+            None => fitted,
+            Some(joined) => fitted.joined(joined),
+        };
         self.enter(view, vec![fitted], stop)
     }
 
@@ -204,6 +239,7 @@ impl Tournament {
             .collect();
         let single = samples.are_single();
         Self {
+            joined: None,
             entries: Vec::new(),
             fitted: Vec::new(),
             seen: Vec::new(),
@@ -228,7 +264,11 @@ impl Tournament {
     /// target's samples apart in this view, where it does not do to look at the raw features.
     pub(crate) fn look_through(&mut self, view: View, reduced: &Reduced<'_>, keys: Option<&[f64]>) {
         let keys = keys.unwrap_or(&self.keys);
-        let labels = TheoryLabels::new(reduced, self.target, &self.class, &self.groups, keys);
+        // The theory knows no joined tasks.
+        let labels = match self.joined {
+            None => TheoryLabels::new(reduced, self.target, &self.class, &self.groups, keys),
+            Some(_) => None,
+        };
         self.labels.extend(labels.map(|labels| (view, labels)));
         self.tried.push((view, [0; Family::ALL.len()]));
     }

@@ -4,6 +4,7 @@ use super::Settings;
 use super::words::{Labels, RuleName};
 use crate::data::{Cells, Coupling, Task};
 use crate::error::{Error, Result};
+use crate::estimate::MOST_BY_NAME;
 use crate::settings::Prior;
 use crate::stakes::Stakes;
 use crate::views::View;
@@ -33,6 +34,7 @@ impl Plan {
     pub(crate) fn new(settings: Settings, cells: &Cells) -> Result<Self> {
         let target = settings.target(cells)?;
         let (base, views) = settings.views()?;
+        settings.check_cells(cells)?;
         Ok(Self {
             views,
             base,
@@ -57,6 +59,23 @@ const PRIOR_SUM_TOLERANCE: f64 = 1e-6;
 impl Settings {
     fn is_averaged(&self) -> bool {
         self.rule == RuleName::Auto && self.labels == Labels::Auto && !self.evidence.is_theory()
+    }
+
+    /// All but the default weighs every cell against every other.
+    fn check_cells(&self, cells: &Cells) -> Result<()> {
+        if self.is_averaged() || cells.len() <= MOST_BY_NAME {
+            return Ok(());
+        }
+        let (setting, value) = match (self.evidence.is_theory(), self.rule) {
+            (true, _) => ("theory", self.evidence.to_string()),
+            (false, RuleName::Auto) => ("labels", self.labels.to_string()),
+            (false, rule) => ("rule", rule.to_string()),
+        };
+        Err(Error::Setting {
+            setting,
+            value: format!("{value} for {} classes of all tasks together", cells.len()),
+            expected: "it weighs every class of every task against every other, for at most 2000 of them: leave rule, labels and theory at auto, or give fewer tasks",
+        })
     }
 
     /// The linear view that theories look through, and those that candidates are tried in.

@@ -23,7 +23,7 @@ use super::grid::{Grid, GridPoint};
 use super::path::{Fitted, Leg, Path, Side};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
-use crate::data::Portion;
+use crate::data::{Joined, Portion};
 use crate::error::Result;
 use crate::numerics::dense;
 use crate::stop::Stop;
@@ -122,7 +122,7 @@ impl Reduced<'_> {
     pub(crate) fn fold_grid(
         &self,
         grid: &Grid,
-        target: usize,
+        target: (usize, Option<&Joined>),
         folds: &FoldedTarget<'_>,
         stop: &Stop,
         each: &mut dyn FnMut(Vec<Fitted>, f64) -> Result<()>,
@@ -140,10 +140,11 @@ impl Reduced<'_> {
         &self,
         g: f64,
         grid: &Grid,
-        target: usize,
+        target: (usize, Option<&Joined>),
         folds: &FoldedTarget<'_>,
         stop: &Stop,
     ) -> Result<Vec<Fitted>> {
+        let (target, joined) = target;
         let mut sources = Vec::new();
         if grid.symmetric.contains(&g) {
             sources.push(self.sources(target, g, stop)?);
@@ -163,13 +164,14 @@ impl Reduced<'_> {
             factor.apply(own.as_mut());
             let side = Side {
                 task: target,
+                joined,
                 factor,
                 own,
                 product: None,
             };
             let mut fits = Vec::new();
             if alone {
-                fits.extend(self.points(g, &self.alone(g, &side)));
+                fits.extend(points(g, side.cells(self).len(), &self.alone(g, &side)));
             }
             for Sources {
                 sum,
@@ -183,7 +185,8 @@ impl Reduced<'_> {
                 let mut gathered = gathered.clone();
                 self.gather(&mut gathered, target, &side.own);
                 let path = Path::new(sum, gathered, *of_sources, stop)?;
-                fits.extend(self.points(g, &self.along(&path, g, &grid.shared, &side)?));
+                let leg = self.along(&path, g, &grid.shared, &side)?;
+                fits.extend(points(g, side.cells(self).len(), &leg));
             }
             Ok(fits)
         };
@@ -243,22 +246,22 @@ impl Reduced<'_> {
         }
         Ok(Sources { sum, gathered, g })
     }
+}
 
-    /// The couplings of a leg with their weights.
-    fn points(&self, g: f64, leg: &Leg<'_>) -> Vec<(GridPoint, Mat<f64>)> {
-        let c = self.cells.len();
-        let lambdas = leg.lambdas().into_iter().enumerate();
-        lambdas
-            .map(|(index, shared)| {
-                let point = GridPoint {
-                    source: leg.source,
-                    target: g,
-                    shared,
-                };
-                (point, leg.weights.subcols(index * c, c).to_owned())
-            })
-            .collect()
-    }
+/// The couplings of a leg with their weights, so many columns each.
+fn points(g: f64, columns: usize, leg: &Leg<'_>) -> Vec<(GridPoint, Mat<f64>)> {
+    let lambdas = leg.lambdas().into_iter().enumerate();
+    lambdas
+        .map(|(index, shared)| {
+            let point = GridPoint {
+                source: leg.source,
+                target: g,
+                shared,
+            };
+            let weights = leg.weights.subcols(index * columns, columns);
+            (point, weights.to_owned())
+        })
+        .collect()
 }
 
 /// One above the other.

@@ -17,7 +17,7 @@
 
 use faer::{Accum, Mat};
 
-use crate::data::{Groups, Importance};
+use crate::data::{Groups, Importance, Joined};
 use crate::numerics::dense;
 
 /// Up to so many samples of the target the hat matrix is kept. Beyond, what a sample tells about its own rule is
@@ -110,6 +110,15 @@ impl Hat {
             residuals,
             cell,
             importance,
+        }
+    }
+
+    /// The same where sources share columns.
+    pub(super) fn joined(self, joined: &Joined) -> Self {
+        Self {
+            residuals: joined.sums(&self.residuals),
+            cell: self.cell.iter().map(|&cell| joined.column(cell)).collect(),
+            ..self
         }
     }
 

@@ -11,6 +11,8 @@
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
 //! own), n_t² + n_t C + r C per coupling (n_t² up to [`super::leave_fold_out::HAT_ROWS`] rows only).
 
+use std::borrow::Cow;
+
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -23,7 +25,7 @@ use super::leave_fold_out::{Hat, dot, leave_group_out, left_out};
 use super::leave_one_out::{needs_rows, stratify};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
-use crate::data::classes_in_order;
+use crate::data::{Cells, Joined, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
@@ -44,16 +46,27 @@ pub(crate) struct Fitted {
     pub(crate) without: Vec<Mat<f64>>,
 }
 
+impl Fitted {
+    /// The same where sources share columns.
+    pub(crate) fn joined(mut self, joined: &Joined) -> Self {
+        self.responses = joined.sums(&self.responses);
+        self.hat = self.hat.map(|hat| hat.joined(joined));
+        self.weights.values = joined.sums(&self.weights.values);
+        self
+    }
+}
+
 impl Reduced<'_> {
     /// Fits every coupling of the grid for some targets, one γ after the other; `each` takes the fits of
-    /// the targets (ascending) at a γ and the share of the work that is done.
+    /// the targets (ascending) at a γ and the share of the work that is done. Where the sources of a target are joined,
+    /// its responses and weights are those of the columns.
     ///
     /// # Errors
     /// If a factorisation fails, a target's rows are not at hand, or it is to stop.
     pub(crate) fn grid(
         &self,
         grid: &Grid,
-        targets: &[usize],
+        targets: &[(usize, Option<&Joined>)],
         stop: &Stop,
         each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64) -> Result<()>,
     ) -> Result<()> {
@@ -70,7 +83,7 @@ impl Reduced<'_> {
         &self,
         g: f64,
         grid: &Grid,
-        targets: &[usize],
+        targets: &[(usize, Option<&Joined>)],
         stop: &Stop,
     ) -> Result<Vec<Vec<Fitted>>> {
         let r = self.right[0].nrows();
@@ -83,14 +96,16 @@ impl Reduced<'_> {
         let mut samples: Vec<&CentredRows<'_>> = Vec::with_capacity(targets.len());
         for (task, block) in self.blocks.iter().enumerate() {
             stop.check()?;
-            let rows = match targets.contains(&task) {
-                true => Some(
+            let target = targets.iter().find(|(target, _)| *target == task);
+            let rows = match target {
+                Some((_, joined)) => Some((
                     self.samples[task]
                         .as_ref()
                         .ok_or_else(|| needs_rows(&self.cells.tasks()[task].name))?,
-                ),
-                false if symmetric => None,
-                false => continue,
+                    *joined,
+                )),
+                None if symmetric => None,
+                None => continue,
             };
             let weight = f64::from(u8::from(symmetric || asymmetric));
             let mut product = Mat::zeros(r, r);
@@ -102,10 +117,11 @@ impl Reduced<'_> {
                 dense::add_lower(sum.as_mut(), product.as_ref(), 1.0);
                 self.gather(&mut gathered, task, &own);
             }
-            if let Some(rows) = rows {
+            if let Some((rows, joined)) = rows {
                 samples.push(rows);
                 sides.push(Side {
                     task,
+                    joined,
                     factor,
                     own,
                     product: asymmetric.then_some(product),
@@ -162,8 +178,9 @@ impl Reduced<'_> {
 
     /// The target alone: w̃ = g F r.
     pub(super) fn alone<'p>(&self, g: f64, side: &Side<'_>) -> Leg<'p> {
-        let mut weights = Mat::zeros(side.own.nrows(), self.cells.len());
-        let first = self.cells.of_task(side.task).start;
+        let cells = side.cells(self);
+        let mut weights = Mat::zeros(side.own.nrows(), cells.len());
+        let first = cells.of_task(side.task).start;
         add_scaled(weights.as_mut(), first, &side.own, g);
         Leg {
             path: None,
@@ -186,16 +203,21 @@ impl Reduced<'_> {
             .collect::<Option<_>>()
             .ok_or_else(|| self.failed(side.task))?;
         // w̃ = F (g r + λ H⁻¹ Σ F r), for all λ side by side.
-        let c = self.cells.len();
-        let mut weights = Mat::zeros(path.gathered.nrows(), c * shifted.len());
+        let cells = side.cells(self);
+        let c = cells.len();
+        let gathered = match side.joined {
+            None => Cow::Borrowed(&path.gathered),
+            Some(joined) => Cow::Owned(joined.sums(&path.gathered)),
+        };
+        let mut weights = Mat::zeros(gathered.nrows(), c * shifted.len());
         for (index, shifted) in shifted.iter().enumerate() {
             let mut part = weights.as_mut().subcols_mut(index * c, c);
-            add_scaled(part.as_mut(), 0, &path.gathered, shifted.lambda);
+            add_scaled(part.as_mut(), 0, &gathered, shifted.lambda);
             shifted.solve(part);
         }
         path.reduction.rotate_back(weights.as_mut());
         side.factor.apply(weights.as_mut());
-        let first = self.cells.of_task(side.task).start;
+        let first = cells.of_task(side.task).start;
         for index in 0..shifted.len() {
             add_scaled(weights.as_mut(), index * c + first, &side.own, g);
         }
@@ -231,11 +253,12 @@ impl Reduced<'_> {
         legs: Vec<Leg<'_>>,
         stop: &Stop,
     ) -> Result<Vec<Fitted>> {
-        let class = classes_in_order(&self.cells.tasks()[side.task]);
-        let (n, r, c) = (class.len(), side.own.nrows(), self.cells.len());
-        let first = self.cells.of_task(side.task).start;
+        let cells = side.cells(self);
+        let class = classes_in_order(&cells.tasks()[side.task]);
+        let (n, r, c) = (class.len(), side.own.nrows(), cells.len());
+        let first = cells.of_task(side.task).start;
         let importance = &self.importance[side.task];
-        let total = self.cells.total(side.task);
+        let total = cells.total(side.task);
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
         let panel = |&start: &usize| -> Result<Panel> {
@@ -261,7 +284,7 @@ impl Reduced<'_> {
                             let response = &mut responses[(l, index * c + cell)];
                             let label = f64::from(u8::from(own));
                             let residual =
-                                label - self.cells.share_in(side.task, cell) - *response / root;
+                                label - cells.share_in(side.task, cell) - *response / root;
                             *response = left_out(own, residual, left);
                         }
                     }
@@ -344,14 +367,7 @@ impl Reduced<'_> {
                         leave_group_out(&mut responses, members, block, |l| first + class[l]);
                     }
                 }
-                stratify(
-                    &mut responses,
-                    &class,
-                    groups,
-                    importance,
-                    &self.cells,
-                    side.task,
-                );
+                stratify(&mut responses, &class, groups, importance, cells, side.task);
                 Fitted {
                     point: GridPoint {
                         source: leg.source,
@@ -420,11 +436,23 @@ fn add_scaled(to: MatMut<'_, f64>, first: usize, term: &Mat<f64>, factor: f64) {
 /// A target at one γ.
 pub(super) struct Side<'a> {
     pub(super) task: usize,
+    /// The columns that its sources share, where they are many.
+    pub(super) joined: Option<&'a Joined>,
     pub(super) factor: Factor<'a>,
     /// F_t Z̃_tᵀ y, r x m_t.
     pub(super) own: Mat<f64>,
     /// F_t B_t, until the asymmetric path takes it.
     pub(super) product: Option<Mat<f64>>,
+}
+
+impl<'a> Side<'a> {
+    /// Of the columns of its responses.
+    pub(super) fn cells<'s>(&self, reduced: &'s Reduced<'_>) -> &'s Cells
+    where
+        'a: 's,
+    {
+        self.joined.map_or(&reduced.cells, |joined| &joined.cells)
+    }
 }
 
 /// One γ, ready for any λ.

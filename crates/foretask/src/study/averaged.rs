@@ -8,6 +8,7 @@ use super::target::Target;
 use crate::data::Coupling;
 use crate::decision::Decision;
 use crate::error::Result;
+use crate::estimate::MOST_BY_NAME;
 use crate::forecast::{Calibration, Forecast, Judgements, Note};
 use crate::model::{CandidateWeight, Rule, Scores};
 use crate::moments::Provenance;
@@ -43,6 +44,12 @@ impl Target<'_, '_> {
         }
         if fits.folded.is_some() {
             outcome.forecast.provenance = Provenance::LeaveFoldOut;
+        }
+        if let Some(joined) = &fits.tournament.joined {
+            outcome.forecast.notes.push(Note::SourcesJoined {
+                sources: self.cells().tasks().len() - 1,
+                groups: joined.groups,
+            });
         }
         let skipped = fits.skipped.iter();
         outcome
@@ -108,7 +115,9 @@ impl Target<'_, '_> {
         let disagreement = self.disagreement(&forecast, leading.as_ref())?;
         forecast.notes.extend(disagreement);
 
-        let mut label_scores = listing.label_scores(self.cells().len(), self.classes());
+        let columns = tournament.joined.as_ref();
+        let cells = columns.map_or(self.cells(), |joined| &joined.cells);
+        let mut label_scores = listing.label_scores(cells.len(), self.classes());
         let (decision, bias) = if self.classes() == 2 {
             let middle = (offsets[1] - offsets[0]) / slope;
             let mut decision = Decision::of_difference(middle, *slope, stakes);
@@ -119,8 +128,8 @@ impl Target<'_, '_> {
             // A constant on the target's own cells moves its score by that constant: with this one
             // the label scores give the model's very scores.
             label_scores = difference(&label_scores);
-            let missing = bias - self.cells().label_mean(self.index(), &label_scores, 0);
-            for cell in self.cells().of_task(self.index()) {
+            let missing = bias - cells.label_mean(self.index(), &label_scores, 0);
+            for cell in cells.of_task(self.index()) {
                 label_scores[(cell, 0)] += missing;
             }
             (decision, vec![bias])
@@ -136,7 +145,10 @@ impl Target<'_, '_> {
             // Label scores of several views add up to nothing that a person could use.
             label_scores: coupling
                 .filter(|_| views.iter().filter(|(_, weight)| *weight > 0.0).count() == 1)
-                .map(|_| rows_of(&label_scores)),
+                .map(|_| match columns {
+                    None => rows_of(&label_scores),
+                    Some(joined) => rows_of(&joined.spread(&label_scores)),
+                }),
             threshold: decision
                 .threshold()
                 .filter(|threshold| threshold.is_finite()),
@@ -261,6 +273,10 @@ impl<'t, 'a> Listing<'t, 'a> {
 
     /// The heaviest candidate in the view that the theory knows.
     fn leading(&self, target: &Target<'_, '_>) -> Result<Option<Surrogate>> {
+        // Theories know no joined sources, and not too many classes.
+        if self.tournament.joined.is_some() || target.cells().len() > MOST_BY_NAME {
+            return Ok(None);
+        }
         let known = |&index: &usize| self.tournament.entries[index].view == target.shared.view;
         let Some(index) = self.order().into_iter().find(known) else {
             return Ok(None);

@@ -1,10 +1,14 @@
 //! A model for every task, in bounded memory.
 
 use super::Study;
-use crate::data::{Cells, Statistics};
+use super::folded::Folded;
+use crate::data::{FOLDS, Statistics};
 use crate::error::Result;
 use crate::model::Model;
+use crate::recipe::alike;
 use crate::settings::Settings;
+use crate::settings::check::Plan;
+use crate::solve::HAT_ROWS;
 
 /// Fits that one target holds until it is decided, about: those of a grid in three views.
 const FITS: usize = 90;
@@ -28,7 +32,7 @@ impl<'a> Study<'a> {
     ) -> Result<Vec<Model>> {
         let statistics = data.into();
         let plans = Self::targets(&statistics, settings)?;
-        let batches = batches(statistics.cells(), &plans, budget.unwrap_or(BUDGET));
+        let batches = batches(&statistics, &plans, budget.unwrap_or(BUDGET));
         let mut models = Vec::with_capacity(plans.len());
         for (number, batch) in batches.iter().enumerate() {
             let done = |share: f64| progress((number as f64 + share) / batches.len() as f64);
@@ -41,27 +45,41 @@ impl<'a> Study<'a> {
     }
 }
 
-/// Settings in batches that hold no more than a budget, each at least one.
-fn batches(cells: &Cells, settings: &[Settings], budget: usize) -> Vec<Vec<Settings>> {
-    let columns = cells.len();
-    let bytes = |settings: &Settings| {
-        let target = settings.target.as_deref().unwrap_or_default();
-        let task = cells.tasks().iter().find(|task| task.name == target);
-        let rows: usize = task.map_or(0, |task| task.counts.iter().sum());
-        rows.saturating_mul(columns).saturating_mul(8 * FITS)
+/// Bytes that one target holds until it is decided, about.
+fn held(statistics: &Statistics<'_>, settings: &Settings) -> usize {
+    let Ok(plan) = Plan::new(settings.clone(), statistics.cells()) else {
+        return 0;
     };
+    let (cells, target, p) = (statistics.cells(), plan.target, statistics.features());
+    let (rows, classes) = (cells.samples(target), cells.of_task(target).len());
+    let columns = alike::columns(cells, target);
+    // Responses and weights, with what leaving out folds needs where samples are few; or those without each fold.
+    let doubles = match Folded::suits(statistics, &plan) {
+        true => (FOLDS + 1) * p * columns + FOLDS * (classes + columns) * columns,
+        false if rows <= HAT_ROWS => (2 * rows + p) * columns + rows * rows,
+        false => (rows + p) * columns,
+    };
+    doubles.saturating_mul(8 * FITS)
+}
+
+/// Settings in batches that hold no more than a budget, each at least one.
+fn batches(
+    statistics: &Statistics<'_>,
+    settings: &[Settings],
+    budget: usize,
+) -> Vec<Vec<Settings>> {
     let mut batches: Vec<Vec<Settings>> = Vec::new();
-    let mut held = 0;
+    let mut together = 0;
     for settings in settings {
-        let own = bytes(settings);
+        let own = held(statistics, settings);
         match batches.last_mut() {
-            Some(batch) if held + own <= budget => batch.push(settings.clone()),
+            Some(batch) if together + own <= budget => batch.push(settings.clone()),
             _ => {
                 batches.push(vec![settings.clone()]);
-                held = 0;
+                together = 0;
             }
         }
-        held += own;
+        together += own;
     }
     batches
 }
@@ -94,11 +112,11 @@ mod tests {
             .iter()
             .map(|study| study.model().unwrap())
             .collect();
-        let one = 30 * 10 * 8 * FITS;
+        let one = ((2 * 30 + 4) * 10 + 30 * 30) * 8 * FITS;
         for (budget, expected) in [(0, 5), (2 * one, 3), (usize::MAX, 1)] {
             let plans = Study::targets(&Statistics::of(&tasks), &settings).unwrap();
-            let cells = Statistics::of(&tasks);
-            assert_eq!(batches(cells.cells(), &plans, budget).len(), expected);
+            let statistics = Statistics::of(&tasks);
+            assert_eq!(batches(&statistics, &plans, budget).len(), expected);
             let models = Study::models(&tasks, &settings, Some(budget), &|_| {}).unwrap();
             assert_eq!(models, together);
         }

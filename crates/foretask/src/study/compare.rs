@@ -150,10 +150,10 @@ impl Study<'_> {
         let commonest = target.commonest(&own.class, &own.importance);
         let mut compared = vec![auto("commonest class", Vec::new(), commonest)];
         let has_sources = self.cells().tasks().len() > 1;
-        // Labels by name are made of samples left out one by one.
-        let by_name: &[Labels] = match fits.folded {
-            Some(_) => &[],
-            None => &[
+        // Labels by name are made of samples left out one by one, and of all sources.
+        let by_name: &[Labels] = match (&fits.folded, &fits.tournament.joined) {
+            (Some(_), _) | (_, Some(_)) => &[],
+            (None, None) => &[
                 Labels::Alone,
                 Labels::Pooled,
                 Labels::Classical,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::shared::Shared;
 use crate::data::{
-    Dealt, FOLDS, Importance, Portion, RowBlock, Statistics, are_many, classes_in_order,
+    Dealt, FOLDS, Importance, Joined, Portion, RowBlock, Statistics, are_many, classes_in_order,
 };
 use crate::error::{Error, Result};
-use crate::recipe::{Tournament, grid};
+use crate::recipe::{Tournament, alike, grid};
 use crate::settings::Evidence;
 use crate::settings::check::Plan;
 use crate::solve::FoldedTarget;
@@ -47,10 +47,14 @@ impl Portions {
 impl<'a> Folded<'a> {
     /// Whether a plan is carried out by folds: the default, where its target has many rows that nobody grouped.
     pub(super) fn suits(statistics: &Statistics<'_>, plan: &Plan) -> bool {
-        let rows = statistics.cells().samples(plan.target);
+        let (cells, target) = (statistics.cells(), plan.target);
+        let rows = cells.samples(target);
+        // With many classes summaries of folds are larger than what they sum up.
+        let summaries = FOLDS * (cells.of_task(target).len() + alike::columns(cells, target));
         let wanted = match plan.settings.evidence {
             Evidence::Auto => {
-                are_many(rows, statistics.features()) || statistics.dealt(plan.target).is_some()
+                let many = are_many(rows, statistics.features()) && rows >= summaries;
+                many || statistics.dealt(target).is_some()
             }
             Evidence::LeaveFoldOut => true,
             _ => false,
@@ -121,10 +125,15 @@ impl<'a> Folded<'a> {
     }
 
     /// Its tournament, without candidates.
-    pub(super) fn tournament(&self, statistics: &Statistics<'_>, target: usize) -> Tournament {
+    pub(super) fn tournament(
+        &self,
+        statistics: &Statistics<'_>,
+        joined: Option<Arc<Joined>>,
+        target: usize,
+    ) -> Tournament {
         let portions = self.portions.all().iter();
         let counts = portions.map(|portion| portion.counts.clone());
-        Tournament::in_folds(statistics.cells(), target, counts.collect())
+        Tournament::in_folds(statistics.cells(), joined, target, counts.collect())
     }
 }
 

@@ -54,7 +54,7 @@ use schedule::Done;
 use crate::data::{Cells, Statistics};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::estimate::likeness;
+use crate::estimate::Likeness;
 use crate::forecast::{Calibration, Forecast};
 use crate::model::{Model, Rule};
 use crate::settings::Settings;
@@ -289,13 +289,12 @@ impl<'a> Study<'a> {
 
     /// How alike the class differences of each other task are to the target's ([`crate::relatedness()`]).
     pub fn relatedness(&self) -> Vec<(String, Option<f64>)> {
-        let cells = self.cells();
-        let tasks = (0..cells.tasks().len()).filter(|&task| task != self.target());
-        tasks
-            .map(|task| {
-                let value = likeness(cells, &self.done.population.gram, task, self.target());
-                (cells.tasks()[task].name.clone(), value)
-            })
+        let shared = &self.done.shared;
+        let likeness = Likeness::new(&shared.statistics, &shared.scales).to(self.target());
+        let named = self.cells().tasks().iter().zip(likeness).enumerate();
+        named
+            .filter(|(task, _)| *task != self.target())
+            .map(|(_, (task, value))| (task.name.clone(), value))
             .collect()
     }
 }

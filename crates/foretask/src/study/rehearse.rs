@@ -109,9 +109,12 @@ impl Target<'_, '_> {
 
     /// Sources that qualify, spread over all, with so many times the labels of the target.
     fn understudies(&self, times: usize) -> Vec<Understudy> {
+        let aligned = self.cells().aligned(self.index());
+        let variances = self.shared.raw.pooled_variances();
         let sources = (0..self.cells().tasks().len()).filter(|&task| task != self.index());
-        let all: Vec<Understudy> = sources
-            .filter_map(|source| self.understudy(source, times))
+        // Which rows it keeps matters only to those that are chosen.
+        let all: Vec<usize> = sources
+            .filter(|&source| self.can_stand_in(source, times, &aligned))
             .collect();
         let count = all.len();
         let chosen = |index: usize| {
@@ -119,19 +122,43 @@ impl Target<'_, '_> {
         };
         let all = all.into_iter().enumerate();
         all.filter(|(index, _)| chosen(*index))
-            .map(|(_, one)| one)
+            .filter_map(|(_, source)| self.understudy(source, times, &aligned, &variances))
             .collect()
     }
 
-    /// None if the source lacks a class of the target, or rows to be tested on.
-    fn understudy(&self, source: usize, times: usize) -> Option<Understudy> {
+    /// Whether a source has every class of the target, and rows to be tested on.
+    fn can_stand_in(&self, source: usize, times: usize, aligned: &[Option<usize>]) -> bool {
+        let cells = self.cells();
+        let mut noise = 0.0;
+        for (c, cell) in cells.of_task(self.index()).enumerate() {
+            let there = cells.of_task(source).find(|&cell| aligned[cell] == Some(c));
+            let Some(samples) = there.map(|there| cells.count(there)) else {
+                return false;
+            };
+            let labels = (times * cells.count(cell)).min(samples / 2);
+            if labels == 0 {
+                return false;
+            }
+            let tested = (samples - labels).min(MOST_TESTED);
+            noise += self.stakes().priors[c].powi(2) / tested as f64;
+        }
+        self.shared.raw.rows_of(source).is_some() && noise * FEWEST_TESTED <= 1.0
+    }
+
+    /// A source in the target's place; none if it cannot stand in for it.
+    fn understudy(
+        &self,
+        source: usize,
+        times: usize,
+        aligned: &[Option<usize>],
+        variances: &[f64],
+    ) -> Option<Understudy> {
         let cells = self.cells();
         let rows = self.shared.raw.rows_of(source)?;
-        let aligned = cells.aligned(self.index());
         let class = classes_in_order(&cells.tasks()[source]);
         let first = cells.of_task(source).start;
         let own = cells.of_task(self.index());
-        let keys = keys(rows, &self.shared.raw.pooled_variances());
+        let keys = keys(rows, variances);
         let mut study = Understudy {
             source,
             kept: Vec::new(),
@@ -165,10 +192,7 @@ impl Target<'_, '_> {
         }
         study.kept.sort_unstable();
         study.growth = before / after;
-        let noise: f64 = (study.tested.iter().zip(&self.stakes().priors))
-            .map(|(tested, prior)| prior.powi(2) / tested.len() as f64)
-            .sum();
-        (noise * FEWEST_TESTED <= 1.0).then_some(study)
+        Some(study)
     }
 
     /// A source's error on its other rows, by the default and by itself.

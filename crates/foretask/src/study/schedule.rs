@@ -10,7 +10,7 @@ use super::target::Target;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::estimate::Population;
-use crate::recipe::{Tournament, keys};
+use crate::recipe::{Tournament, alike, keys};
 use crate::settings::RuleName;
 use crate::settings::check::Plan;
 use crate::solve::Scaling;
@@ -68,6 +68,9 @@ pub(super) fn run<'a>(
 /// those that look through several.
 fn groups(statistics: &Statistics<'_>, plans: &[Plan]) -> Vec<Vec<usize>> {
     let theory = |plan: &Plan| plan.settings.evidence.is_theory();
+    // Only the default is made of joined sources.
+    let joins =
+        |plan: &Plan| plan.is_averaged() && alike::are_many(statistics.cells(), plan.target);
     let same_fits = |a: &Plan, b: &Plan| {
         let views = match (a.is_averaged(), b.is_averaged()) {
             (true, true) => a.views == b.views,
@@ -76,6 +79,7 @@ fn groups(statistics: &Statistics<'_>, plans: &[Plan]) -> Vec<Vec<usize>> {
         a.settings.scaling == b.settings.scaling
             && theory(a) == theory(b)
             && Folded::suits(statistics, a) == Folded::suits(statistics, b)
+            && joins(a) == joins(b)
             && (theory(a) && a.views == b.views || !theory(a) && a.coupling == b.coupling && views)
     };
     let mut order: Vec<usize> = (0..plans.len()).collect();
@@ -151,17 +155,23 @@ impl<'a> Lenses<'_, 'a> {
             .iter()
             .map(|&target| {
                 let suits = plans.iter().filter(|plan| plan.target == target);
+                let joined = match suits.clone().any(|plan| plan.is_averaged()) {
+                    true => alike::joined(self.raw, target).map(Arc::new),
+                    false => None,
+                };
                 let folded = suits
                     .filter(|plan| Folded::suits(self.raw, plan))
                     .find_map(|_| Folded::new(self.raw, target));
                 if let Some(folded) = folded {
-                    return Fits::in_folds(folded.tournament(self.raw, target), folded);
+                    return Fits::in_folds(folded.tournament(self.raw, joined, target), folded);
                 }
                 let keys = self.raw.rows_of(target).map(|rows| keys(rows, &variances));
                 let keys = keys.unwrap_or_default();
                 let groups = self.raw.groups_of(target);
                 let importance = self.raw.importance_of(target);
-                Fits::new(Tournament::new(cells, target, groups, importance, keys))
+                Fits::new(Tournament::new(
+                    cells, joined, target, groups, importance, keys,
+                ))
             })
             .collect();
         let plan = plans[0];

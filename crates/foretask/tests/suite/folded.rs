@@ -68,7 +68,7 @@ proptest! {
         let reduced = Reduced::new(statistics.clone(), Scaling::None).unwrap();
         let mut fits = Vec::new();
         reduced
-            .fold_grid(&grid(), target, &folds, &Stop::default(), &mut |own, _| {
+            .fold_grid(&grid(), (target, None), &folds, &Stop::default(), &mut |own, _| {
                 fits.extend(own);
                 Ok(())
             })

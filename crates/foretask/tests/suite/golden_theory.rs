@@ -7,7 +7,7 @@ use common::golden::{GOLDEN, Training, array, load, matrix, numbers, training};
 use common::theory::cells;
 use common::{assert_close, column};
 use faer::Mat;
-use foretask::estimate::gram;
+use foretask::estimate::gram::MeansApart;
 use foretask::estimate::pooled::pooled;
 use foretask::numerics::normal::{tail, upper_quantile};
 use foretask::numerics::spectrum::positive_part;
@@ -303,7 +303,7 @@ fn gram_estimates_are_the_golden_ones() {
         );
         if golden.classes == 2 {
             assert_close(
-                &gram::shrunk_binary(statistics, &scales),
+                &MeansApart::new(statistics, &scales).shrunk_binary(),
                 &matrix(&golden.expected["gram_shrink_binary"]),
                 GOLDEN,
             );

@@ -114,7 +114,7 @@ proptest! {
         let groups = rest.groups_of(TARGET);
         let mut checked = 0;
         reduced
-            .grid(&few_couplings(), &[TARGET], &Stop::default(), &mut |fitted, _| {
+            .grid(&few_couplings(), &[(TARGET, None)], &Stop::default(), &mut |fitted, _| {
                 for fitted in &fitted[0] {
                     let coupling = fitted.point.coupling(3, TARGET).unwrap();
                     let (_, centred) = refitted(&statistics, &coupling);
@@ -211,7 +211,7 @@ fn many_samples_are_left_out_by_groups_too() {
         reduced
             .grid(
                 &few_couplings(),
-                &[TARGET],
+                &[(TARGET, None)],
                 &Stop::default(),
                 &mut |fitted, _| {
                     for fitted in &fitted[0] {

@@ -97,7 +97,7 @@ proptest! {
         let folds = Folds::balanced(&class, classes, 3, &Groups::default(), &keys, seed);
         let mut checked = 0;
         reduced
-            .grid(&grid, &[target], &Stop::default(), &mut |fitted, _| {
+            .grid(&grid, &[(target, None)], &Stop::default(), &mut |fitted, _| {
                 for fitted in &fitted[0] {
                     let coupling = fitted.point.coupling(3, target).unwrap();
                     for fold in &folds {

@@ -25,6 +25,7 @@ mod invariants;
 mod leave_fold_out;
 mod left_out;
 mod many_classes;
+mod many_tasks;
 mod named_rules;
 mod names;
 mod normal_points;

@@ -206,7 +206,7 @@ proptest! {
         let others: Vec<usize> = (0..n).filter(|l| !fold.contains(l)).collect();
         let mut checked = 0;
         reduced
-            .grid(&grid, &[TARGET], &Stop::default(), &mut |fitted, _| {
+            .grid(&grid, &[(TARGET, None)], &Stop::default(), &mut |fitted, _| {
                 for fitted in &fitted[0] {
                     let coupling = fitted.point.coupling(3, TARGET).unwrap();
                     let system = System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
