@@ -170,7 +170,7 @@ fn the_same_rows_are_sampled_in_any_parts() {
     let halves = in_parts(&data, 17_000, 1);
     let parts: Vec<_> = halves
         .iter()
-        .map(|half| gathered(&[half.clone()]))
+        .map(|half| gathered(std::slice::from_ref(half)))
         .collect();
     let two = Statistics::merge_all(parts).unwrap();
     let target = target_of(&one);
@@ -294,7 +294,7 @@ fn what_needs_rows_says_so() {
         Err(Error::RowsNotKept { .. })
     ));
     // A part that was gathered without the target in mind has neither rows nor folds.
-    let mut both = gathered(&[data.clone()]);
+    let mut both = gathered(std::slice::from_ref(&data));
     let mut blind = Statistics::new(FEATURES);
     add(&mut blind, &self::data(&[200, 100], 13));
     both.merge(blind).unwrap();
