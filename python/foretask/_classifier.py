@@ -525,7 +525,7 @@ default="auto"
         targets = [code for code, name in enumerate(tasks.names) if name in by_name]
         self.targets_ = tasks.labels[targets]
         self.models_ = {tasks.label(tasks.names[code]): by_name[tasks.names[code]] for code in targets}
-        vars(self).pop("relatedness_", None)
+        self.__dict__.pop("relatedness_", None)
         if relatedness is not None:
             places = [name for name, _, _ in models[0].tasks]
             self.relatedness_ = reordered(relatedness, places, tasks)
