@@ -53,6 +53,11 @@
 //!     plan.rs             how columns became their features
 //!     mod.rs              files of statistics, and their union
 //!   load.rs               a table or statistics, its study, a model
+//!   gather/
+//!     gaps.rs             rows with missing values, dropped or refused
+//!     store.rs            parts that were gathered before
+//!     survey.rs           what becomes of the columns of all parts
+//!     mod.rs              foretask gather
 //!   demo/
 //!     draw.rs             labels drawn at random
 //!     story.rs            what all draws say together
@@ -66,11 +71,6 @@
 //!     labels.rs           what more labels would bring
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
-//!   gather/
-//!     gaps.rs             rows with missing values, dropped or refused
-//!     store.rs            parts that were gathered before
-//!     survey.rs           what becomes of the columns of all parts
-//!     mod.rs              foretask gather
 //!   check.rs              foretask check
 //!   count.rs              foretask count
 //!   export.rs             foretask export

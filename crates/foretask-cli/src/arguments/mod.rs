@@ -296,7 +296,7 @@ pub struct Fit {
 pub struct Gather {
     #[command(flatten)]
     pub data: Data,
-    /// The task that will be decided for: its rows are kept while they are few, then folds and a sample of them
+    /// The task that will be decided for [default: any]; of the others no more rows are kept than features
     #[arg(long, value_name = "TASK", help_heading = "Statistics")]
     pub target: Option<String>,
     /// Which rows the file holds
@@ -329,7 +329,7 @@ pub struct Gather {
 pub enum RowsKept {
     /// None, for others to see: a task with fewer rows than features is an error
     Never,
-    /// Those of tasks with fewer rows than features, and what a fit for --target needs
+    /// What a fit for --target needs, or for any task without it: its rows while they are few, then folds and a sample
     WhileFew,
     /// All of --target, or of every task without it: the views cosine and rbf need those of every task
     Keep,
@@ -451,7 +451,7 @@ pub struct Man {
 }
 
 /// How the files are written.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Files {
     /// What the files hold [default: told by their names]
     #[arg(
@@ -477,7 +477,7 @@ impl Files {
 }
 
 /// Tables to learn from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Data {
     /// Tables: CSV (any separator), Parquet, Arrow, JSON lines, .npz or svmlight, also .gz and .zst, folders of
     /// parts, or - for standard input
@@ -539,8 +539,38 @@ pub struct Data {
         hide_short_help = true
     )]
     pub missing: Missing,
+    /// Tables that take more memory are read in batches, twice, and statistics of them are kept: 500MB, 16GB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "4GB",
+        value_parser = size,
+        help_heading = "Data",
+        hide_short_help = true
+    )]
+    pub memory: u64,
     #[command(flatten)]
     pub written: Files,
+}
+
+/// Bytes, from a number with or without KB, MB or GB.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim().to_uppercase();
+    let digits = text.trim_end_matches(['B', 'K', 'M', 'G']);
+    let unit = match text[digits.len()..].trim() {
+        "" | "B" => 1,
+        "K" | "KB" => 1 << 10,
+        "M" | "MB" => 1 << 20,
+        "G" | "GB" => 1_u64 << 30,
+        _ => return Err("write a size as 500MB or 16GB".into()),
+    };
+    let number: u64 = digits
+        .trim()
+        .parse()
+        .map_err(|_| "write a size as 500MB or 16GB")?;
+    number
+        .checked_mul(unit)
+        .ok_or_else(|| "that is too large".into())
 }
 
 /// What to do about missing values.

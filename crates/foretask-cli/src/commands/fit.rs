@@ -5,7 +5,7 @@ use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 
 use crate::arguments;
-use crate::commands::load;
+use crate::commands::{gather, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::show::words;
@@ -16,7 +16,7 @@ use crate::{json, output, show};
 pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     let settings = arguments.choices.settings()?;
     output::check(&arguments.output, &arguments.data.files)?;
-    let source = load::Source::open(&arguments.data)?;
+    let source = gather::open(&arguments.data, settings.target.as_deref())?;
     let study = load::study(&source.statistics()?, &settings)?;
     let verdict = verdict(&study)?;
     let model = source.taught(study.model()?)?;

@@ -630,3 +630,63 @@ fn predictions_do_not_depend_on_how_many_rows_are_held() {
         assert!(text(&folder.path("p.csv")) == whole);
     }
 }
+
+/// Tables that take more memory than they may are read in batches, by `fit` and by `forecast`.
+#[test]
+fn tables_that_are_too_large_are_streamed_unasked() {
+    let folder = Folder::new();
+    folder.write("train.csv", mixed().csv());
+    folder.write("test.csv", Rows::of("north", &["cat", "dog"], 20, 9).csv());
+    let fit = |more: &[&str], model: &str| {
+        let mut arguments = vec!["fit", "train.csv", "--target", "north", "-o", model];
+        arguments.extend(["--views", "linear", "--no-rehearsal"]);
+        arguments.extend(more);
+        let said = folder.stderr(&arguments);
+        (scores(&folder, model), said)
+    };
+    let (expected, quiet) = fit(&[], "table.safetensors");
+    assert!(!quiet.contains("--memory"), "{quiet}");
+    let (own, said) = fit(&["--memory", "1KB"], "streamed.safetensors");
+    assert_close(&own, &expected);
+    assert!(said.contains("more than --memory"), "{said}");
+    let forecast = folder
+        .foretask(&[
+            "forecast",
+            "train.csv",
+            "--target",
+            "north",
+            "--memory",
+            "1K",
+            "--json",
+        ])
+        .output()
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&forecast.stdout).unwrap();
+    let notes = report["forecast"]["notes"].to_string();
+    assert!(notes.contains("streamed"), "{notes}");
+    folder.fails_with(
+        &[
+            "fit",
+            "train.csv",
+            "--target",
+            "north",
+            "--memory",
+            "much",
+            "-o",
+            "x.safetensors",
+        ],
+        &["write a size as 500MB or 16GB"],
+    );
+}
+
+/// Whoever gathers need not know yet who the target will be.
+#[test]
+fn any_task_may_be_the_target_later() {
+    let folder = Folder::new();
+    folder.write("train.csv", mixed().csv());
+    gather(&folder, &["train.csv"], &[], "all.stats");
+    for target in ["north", "south"] {
+        let report = folder.json(&["forecast", "all.stats", "--target", target, "--json"]);
+        assert_eq!(report["forecast"]["samples"], 60);
+    }
+}

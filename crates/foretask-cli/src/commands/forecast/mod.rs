@@ -9,7 +9,7 @@ use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 
 use crate::arguments;
-use crate::commands::load;
+use crate::commands::{gather, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -22,7 +22,7 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, &arguments.data.files)?;
     }
-    let source = load::Source::open(&arguments.data)?;
+    let source = gather::open(&arguments.data, settings.target.as_deref())?;
     let statistics = source.statistics()?;
     let study = load::study(&statistics, &settings)?;
     let labels = labels::Labels::new(&study, arguments)?;

@@ -10,13 +10,13 @@ mod store;
 mod survey;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use foretask::Statistics;
 use foretask::prepare::Preparation;
 
-use crate::arguments::{self, Missing, RowsKept};
-use crate::commands::load;
+use crate::arguments::{self, Data, Missing, RowsKept};
+use crate::commands::load::{self, Source};
 use crate::commands::statistics::{self, Gathered, Plan, Union};
 use crate::exit::Answer;
 use crate::failure::Failure;
@@ -68,6 +68,49 @@ pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
     }
     output::text(None, &text)?;
     Ok(Answer::Yes)
+}
+
+/// Opens what a model is to be trained for a target on: tables that take more memory than they may are read in batches.
+pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
+    if data.group.is_some() || statistics::files(&data.files)?.is_some() {
+        return Source::open(data);
+    }
+    let parts = read::parts(&data.files)?;
+    let takes = parts.iter().map(memory).fold(0_u64, u64::saturating_add);
+    if takes <= data.memory || parts.iter().any(Part::is_stream) {
+        return Source::open(data);
+    }
+    eprintln!(
+        "{}, which may take {} of memory, more than --memory {}: read in batches, twice",
+        words::count(parts.len(), "table"),
+        indicatif::BinaryBytes(takes),
+        indicatif::BinaryBytes(data.memory),
+    );
+    let arguments = arguments::Gather {
+        data: data.clone(),
+        target: target.map(str::to_owned),
+        rows: RowsKept::WhileFew,
+        columns: None,
+        parts: None,
+        // They would count in memory, too.
+        again: true,
+        output: PathBuf::new(),
+        batch: arguments::BATCH,
+    };
+    let contents = vec![None; parts.len()];
+    let columns = Columns::new(&arguments, &parts, &contents, None)?;
+    let whole = gather(&arguments, &parts, &contents, &columns, None)?;
+    Ok(Source::Statistics(Box::new(whole)))
+}
+
+/// What the values of a file take, roughly: as much as its text, or four times what is compressed.
+fn memory(part: &Part) -> u64 {
+    let compressed = ["parquet", "gz", "zst", "arrow", "feather"];
+    let extension = part.path.extension().and_then(|own| own.to_str());
+    match extension.is_some_and(|own| compressed.contains(&own)) {
+        true => part.bytes().saturating_mul(4),
+        false => part.bytes(),
+    }
 }
 
 /// What was written.
@@ -274,7 +317,8 @@ fn one(
         (RowsKept::Keep, Some(target)) => gathered.keeping_rows_of(target),
         (RowsKept::Keep, None) => gathered.keeping_all_rows(),
         (RowsKept::WhileFew, Some(target)) => gathered.with_target(target),
-        (RowsKept::WhileFew, None) | (RowsKept::Never, _) => gathered,
+        (RowsKept::WhileFew, None) => gathered.with_all_targets(),
+        (RowsKept::Never, _) => gathered,
     };
     let meter = Meter::default();
     reading.part(part, arguments.batch, &meter, |mut table| {
