@@ -296,6 +296,7 @@ pub enum ReadError {
 
 impl ReadError {
     /// The cell that it is about, if it is about one.
+    #[cfg(feature = "parquet")]
     pub(super) fn place_mut(&mut self) -> Option<&mut Place> {
         match self {
             Self::MostlyNumbers { place, .. }

@@ -10,7 +10,7 @@
 //!
 //! with X̄ the class means less their task's mean and C_n the centring by counts. Its error is
 //! O(√p/n): with few samples per class the estimate for two-class tasks is shrunk
-//! ([`shrunk_binary`]).
+//! ([`MeansApart::shrunk_binary`]).
 
 use std::cell::OnceCell;
 
