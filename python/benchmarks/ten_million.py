@@ -1,0 +1,83 @@
+"""Ten million rows on disk: a generated Parquet data set, gathered and trained from by the command line.
+
+python python/benchmarks/ten_million.py [--rows 10000000] [--parts 10] [--program target/release/foretask]
+
+Prints how long pyarrow takes to read the parts, then time and peak memory of `foretask fit` on all of them,
+which reads them in batches, and what it foretells next to the error on new rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FEATURES, TASKS = 50, 4
+
+
+def table(rows: int, seed: int) -> pa.Table:
+    """Draw rows of four sites whose classes differ along nearly the same direction."""
+    rng = np.random.default_rng(seed)
+    task, label = rng.integers(0, TASKS, rows), rng.integers(0, 2, rows)
+    X = rng.standard_normal((rows, FEATURES), dtype=np.float32)
+    along = np.random.default_rng(0).normal(size=(TASKS, FEATURES)) * 0.05 + 0.15
+    X += (label[:, None] * along[task]).astype(np.float32)
+    columns = {f"x{j}": X[:, j] for j in range(FEATURES)}
+    return pa.table(
+        {"task": np.array(list("abcd"))[task], "label": np.array(["no", "yes"])[label], **columns}
+    )
+
+
+def measured(arguments: list[str]) -> tuple[str, float, float]:
+    """Run; return standard output, seconds and peak memory in MB."""
+    began = time.perf_counter()
+    child = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    out = child.stdout.read()
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"{arguments[1]} failed")
+    return out, time.perf_counter() - began, used.ru_maxrss / 1024
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--parts", type=int, default=10)
+    parser.add_argument("--program", default="target/release/foretask")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder, "data")
+        data.mkdir()
+        for part in range(asked.parts):
+            pq.write_table(table(asked.rows // asked.parts, part + 1), data / f"part{part:02}.parquet")
+        pq.write_table(table(200_000, 999), Path(folder, "test.parquet"))
+        size = sum(path.stat().st_size for path in data.iterdir())
+        began = time.perf_counter()
+        for path in sorted(data.iterdir()):
+            pq.read_table(path)
+        reading = time.perf_counter() - began
+        print(
+            f"{asked.rows:,} rows x {FEATURES} in {asked.parts} parts, {size / 1e9:.2f} GB; "
+            f"pyarrow reads them in {reading:.1f} s"
+        )
+        model = str(Path(folder, "model.safetensors"))
+        fit = [asked.program, "fit", str(data), "--task", "task", "--target", "a", "--memory", "500MB"]
+        _, seconds, peak = measured([*fit, "--json", "-o", model])
+        print(f"foretask fit: {seconds:.1f} s, {seconds / reading:.1f} times reading, peak {peak:.0f} MB")
+        test = [asked.program, "evaluate", model, str(Path(folder, "test.parquet")), "--json"]
+        out, _, _ = measured(test)
+        report = json.loads(out)
+        print(f"foretold {report['forecast']['error']:.2%}, measured {report['measured']['error']:.2%}")
+
+
+if __name__ == "__main__":
+    main()
