@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -36,15 +36,25 @@ def table(rows: int, seed: int) -> pa.Table:
     )
 
 
+#: A process counts the memory of the one that started it until it runs: a small one has to.
+LAUNCH = """
+import json, os, subprocess, sys, time
+began = time.perf_counter()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+out = child.stdout.read()
+_, status, used = os.wait4(child.pid, 0)
+print(json.dumps([status, out, time.perf_counter() - began, used.ru_maxrss / 1024]))
+"""
+
+
 def measured(arguments: list[str]) -> tuple[str, float, float]:
     """Run; return standard output, seconds and peak memory in MB."""
-    began = time.perf_counter()
-    child = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-    out = child.stdout.read()
-    _, status, used = os.wait4(child.pid, 0)
+    launched = [sys.executable, "-c", LAUNCH, *arguments]
+    told = subprocess.run(launched, check=True, capture_output=True, text=True).stdout
+    status, out, seconds, peak = json.loads(told)
     if status:
         raise SystemExit(f"{arguments[1]} failed")
-    return out, time.perf_counter() - began, used.ru_maxrss / 1024
+    return out, seconds, peak
 
 
 def main() -> None:
@@ -52,13 +62,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--parts", type=int, default=10)
+    parser.add_argument("--row-group", type=int, default=1 << 20, help="rows of a row group")
     parser.add_argument("--program", default="target/release/foretask")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, "data")
         data.mkdir()
         for part in range(asked.parts):
-            pq.write_table(table(asked.rows // asked.parts, part + 1), data / f"part{part:02}.parquet")
+            path = data / f"part{part:02}.parquet"
+            pq.write_table(table(asked.rows // asked.parts, part + 1), path, row_group_size=asked.row_group)
         pq.write_table(table(200_000, 999), Path(folder, "test.parquet"))
         size = sum(path.stat().st_size for path in data.iterdir())
         began = time.perf_counter()

@@ -58,11 +58,13 @@ def test_a_study_that_was_interrupted_still_answers(two_tasks):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sender = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     sender.start()
-    with pytest.raises(KeyboardInterrupt):
-        study.task_values()
-        sender.join()
-        time.sleep(0.1)
-    signal.signal(signal.SIGINT, before)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            study.task_values()
+            sender.join()
+            time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert study.learning_curve([0]).error[0] == expected
     assert study.classifier().predict(np.tile(X, 3)).shape == y.shape
 

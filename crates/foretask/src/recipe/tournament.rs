@@ -123,16 +123,12 @@ impl Tournament {
         importance: Importance,
         keys: Vec<f64>,
     ) -> Self {
-        let cells = joined
-            .as_ref()
-            .map_or(cells, |joined| &joined.cells)
-            .clone();
-        let cells = &cells;
+        let cells = columns_of(cells, joined.as_deref()).clone();
         let class = classes_in_order(&cells.tasks()[target]);
         Self {
             keys,
             joined,
-            ..Self::of_samples(cells.clone(), target, class, groups, importance)
+            ..Self::of_samples(cells, target, class, groups, importance)
         }
     }
 
@@ -143,18 +139,14 @@ impl Tournament {
         target: usize,
         counts: Vec<Vec<usize>>,
     ) -> Self {
-        let cells = joined
-            .as_ref()
-            .map_or(cells, |joined| &joined.cells)
-            .clone();
-        let cells = &cells;
-        let folds = InFolds::new(cells, target, counts);
+        let cells = columns_of(cells, joined.as_deref()).clone();
+        let folds = InFolds::new(&cells, target, counts);
         Self {
             folds: Some(folds),
             samples: cells.samples(target),
             joined,
             ..Self::of_samples(
-                cells.clone(),
+                cells,
                 target,
                 Vec::new(),
                 Groups::default(),
@@ -566,6 +558,11 @@ impl Tournament {
             .filter(|&index| qualifies(&self.entries[index]))
             .min_by(|&a, &b| self.entries[a].press.total_cmp(&self.entries[b].press))
     }
+}
+
+/// The cells that responses have a column for: fewer than all where sources share them.
+fn columns_of<'c>(cells: &'c Cells, joined: Option<&'c Joined>) -> &'c Cells {
+    joined.map_or(cells, |joined| &joined.cells)
 }
 
 fn normalised(mut weights: Vec<f64>) -> Vec<f64> {

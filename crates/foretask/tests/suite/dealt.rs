@@ -31,7 +31,7 @@ fn data(counts: &[usize], seed: u64) -> Data {
     )
 }
 
-/// The rows that are left when every one is taken `step` further than the one before.
+/// Some of the rows, in this order.
 fn part(data: &Data, rows: &[usize]) -> Data {
     let p = data.features;
     Data {

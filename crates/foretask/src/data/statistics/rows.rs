@@ -283,12 +283,10 @@ impl RowBlock<'static> {
         if self.is_sparse() && other.is_sparse() {
             let mut entries = Sparse::new(self.features());
             for (own, run) in runs {
-                let block = if *own {
-                    self.select(run.clone())
-                } else {
-                    other.to_owned().select(run.clone())
-                };
-                block.add_entries_to(&mut entries);
+                match own {
+                    true => self.select(run.clone()).add_entries_to(&mut entries),
+                    false => other.select(run.clone()).add_entries_to(&mut entries),
+                }
             }
             return Self::of_entries(entries);
         }
