@@ -57,6 +57,8 @@
 //!     gaps.rs             rows with missing values, dropped or refused
 //!     store.rs            parts that were gathered before
 //!     survey.rs           what becomes of the columns of all parts
+//!     sum.rs              rows become statistics, batch by batch
+//!     at_once.rs          one pass where columns are features as they are
 //!     mod.rs              foretask gather
 //!   demo/
 //!     draw.rs             labels drawn at random

@@ -690,3 +690,50 @@ fn any_task_may_be_the_target_later() {
         assert_eq!(report["forecast"]["samples"], 60);
     }
 }
+
+/// One pass over a table gives the bytes of two, whatever comes to light late in it; parts that are kept for another run
+/// take two.
+#[test]
+fn one_pass_gathers_what_two_do() {
+    fn plain(row: usize) -> String {
+        format!("{},{}", row % 7, (row * 37 % 11) as f64 / 4.0)
+    }
+    let tables: [(&str, fn(usize) -> String); 6] = [
+        ("plain", plain),
+        ("gap", |row| match row {
+            90 => ",2.5".into(),
+            _ => plain(row),
+        }),
+        ("text", |row| match row {
+            91.. => "red,1.5".into(),
+            _ => plain(row),
+        }),
+        // Row numbers, of which the first batch does not tell.
+        ("numbers", |row| {
+            format!("{},{}", row * 37 % 100, (row % 9) as f64 / 2.0)
+        }),
+        ("constant", |row| format!("{},4", row * 37 % 11)),
+        ("late", |row| format!("{},{}", row / 99, row * 37 % 11)),
+    ];
+    for (name, cells) in tables {
+        let folder = Folder::new();
+        let mut text = String::from("u,v,label,task\n");
+        for row in 0..100 {
+            let label = if row % 3 == 0 { "cat" } else { "dog" };
+            let task = if row % 2 == 0 { "north" } else { "south" };
+            text += &format!("{},{label},{task}\n", cells(row));
+        }
+        folder.write("table.csv", text);
+        let gather = |more: &[&str], output: &str| {
+            let table = ["gather", "table.csv", "--batch", "64", "-o", output];
+            folder.stderr(&[&table[..], more].concat())
+        };
+        let told = gather(&[], "one.stats");
+        assert_eq!(told, gather(&["--parts", "kept"], "two.stats"), "{name}");
+        for file in ["stats", "columns.json"] {
+            let [one, two] =
+                ["one", "two"].map(|own| bytes(&folder.path(&format!("{own}.{file}"))));
+            assert!(one == two, "{name}.{file}");
+        }
+    }
+}

@@ -435,11 +435,32 @@ fn pack<'s, T: Element>(
             }
         }
     } else {
-        for feature in features.clone() {
-            let from = view.col(feature);
+        // Some columns at a time, so that both what is read and what is written stay near.
+        const COLUMNS: usize = 16;
+        for start in features.clone().step_by(COLUMNS) {
+            let own = start..(start + COLUMNS).min(features.end);
+            let columns = own
+                .clone()
+                .map(|feature| view.col(feature).try_as_col_major());
+            let columns: Option<Vec<&[T]>> =
+                columns.map(|own| own.map(|own| own.as_slice())).collect();
+            let place = start - features.start;
             for (sample, &row) in index.iter().enumerate() {
-                panel[(feature - features.start, sample)] =
-                    (from[row].into() - shift(sample)[feature]) * scale;
+                let shift = &shift(sample)[own.clone()];
+                let to = panel.as_mut().col_mut(sample);
+                let to = to.subrows_mut(place, own.len()).iter_mut().zip(shift);
+                match &columns {
+                    Some(columns) => {
+                        for ((to, shift), from) in to.zip(columns) {
+                            *to = (from[row].into() - shift) * scale;
+                        }
+                    }
+                    None => {
+                        for ((to, shift), feature) in to.zip(own.clone()) {
+                            *to = (view[(row, feature)].into() - shift) * scale;
+                        }
+                    }
+                }
             }
         }
     }

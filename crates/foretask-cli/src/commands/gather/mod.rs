@@ -3,29 +3,34 @@
 //! Two passes, both in batches. The first learns what becomes of the columns of all parts together (which texts there
 //! are, which gaps, what is constant): statistics of parts add up only if their features are the same, and a text that
 //! is first seen in the last part would be an error otherwise, hours later. `--columns` brings what an earlier run
-//! learnt, on another machine perhaps, and spares the first pass. The second adds up.
+//! learnt, on another machine perhaps, and spares the first pass. The second adds up. Where nothing is kept for a run
+//! that goes on with an interrupted one, and columns turn out to be features as they are, one pass does both
+//! (`at_once.rs`).
 
+mod at_once;
 mod gaps;
 mod store;
+mod sum;
 mod survey;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use foretask::Statistics;
-use foretask::prepare::Preparation;
 
 use crate::arguments::{self, Data, Missing, RowsKept};
-use crate::commands::load::{self, Source};
+use crate::commands::load::Source;
 use crate::commands::statistics::{self, Gathered, Plan, Union};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress;
-use crate::read::{self, Meter, Part, Purpose, Reading, Table};
+use crate::read::{self, Meter, Part, Purpose, Reading};
 use crate::show::words;
+use at_once::Pass;
 use gaps::refuse_or_drop;
 use store::Store;
+use sum::{Columns, Done, add, empty, tell};
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
@@ -46,14 +51,7 @@ pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
     // One part that fails leaves nothing to go on with.
     let keeps = arguments.parts.is_some() || parts.len() > 1;
     let contents = contents(&parts, arguments.again)?;
-    let columns = Columns::new(arguments, &parts, &contents, keeps.then_some(&store))?;
-    let whole = gather(
-        arguments,
-        &parts,
-        &contents,
-        &columns,
-        keeps.then_some(&store),
-    )?;
+    let whole = gathered(arguments, &parts, &contents, keeps.then_some(&store))?;
     let bytes = statistics::write(&arguments.output, &whole)?;
     if keeps {
         store.close();
@@ -81,7 +79,7 @@ pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
         return Source::open(data);
     }
     eprintln!(
-        "{}, which may take {} of memory, more than --memory {}: read in batches, twice",
+        "{}, which may take {} of memory, more than --memory {}: read in batches",
         words::count(parts.len(), "table"),
         indicatif::BinaryBytes(takes),
         indicatif::BinaryBytes(data.memory),
@@ -98,9 +96,26 @@ pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
         batch: arguments::BATCH,
     };
     let contents = vec![None; parts.len()];
-    let columns = Columns::new(&arguments, &parts, &contents, None)?;
-    let whole = gather(&arguments, &parts, &contents, &columns, None)?;
+    let whole = gathered(&arguments, &parts, &contents, None)?;
     Ok(Source::Statistics(Box::new(whole)))
+}
+
+/// All parts, in one pass if it will do.
+fn gathered(
+    arguments: &arguments::Gather,
+    parts: &[Part],
+    contents: &[Option<String>],
+    store: Option<&Store>,
+) -> Result<Gathered, Failure> {
+    let plan = match (store, &arguments.columns) {
+        (None, None) => match at_once::run(arguments, parts)? {
+            Pass::Whole(gathered) => return Ok(*gathered),
+            Pass::Plan(plan) => Some(plan),
+        },
+        _ => None,
+    };
+    let columns = Columns::new(arguments, parts, contents, store, plan)?;
+    gather(arguments, parts, contents, &columns, store)
 }
 
 /// What the values of a file take, roughly: as much as its text, or four times what is compressed.
@@ -157,19 +172,13 @@ fn contents(parts: &[Part], again: bool) -> Result<Vec<Option<String>>, Failure>
     Ok(contents)
 }
 
-/// What becomes of columns.
-struct Columns {
-    plan: Plan,
-    /// The columns that are read, in which rows without gaps are looked for.
-    read: Preparation,
-}
-
 impl Columns {
     fn new(
         arguments: &arguments::Gather,
         parts: &[Part],
         contents: &[Option<String>],
         store: Option<&Store>,
+        known: Option<Plan>,
     ) -> Result<Self, Failure> {
         let data = &arguments.data;
         if let Some(path) = &arguments.columns {
@@ -190,7 +199,10 @@ impl Columns {
         if let Some(plan) = store.and_then(|store| store.plan(&key)) {
             return Ok(whole(plan));
         }
-        let first = survey::run(arguments, parts, None)?;
+        let first = match known {
+            Some(plan) => plan,
+            None => survey::run(arguments, parts, None, |_, _, _| Ok(()))?,
+        };
         let gaps = first
             .preparation
             .columns
@@ -198,7 +210,7 @@ impl Columns {
             .any(|column| column.missing > 0.0);
         if data.missing == Missing::Drop && gaps {
             let read = first.preparation;
-            let plan = survey::run(arguments, parts, Some(&read))?;
+            let plan = survey::run(arguments, parts, Some(&read), |_, _, _| Ok(()))?;
             return Ok(Self { plan, read });
         }
         if let Some(store) = store {
@@ -277,28 +289,11 @@ fn gather(
         union.add(part.file.clone(), gathered)?;
     }
     drop(progress);
-    load::tell_columns(
-        &columns.plan.preparation,
-        done.unlabelled,
-        done.dropped,
-        done.filled,
-    );
-    let whole = union.finish()?;
+    tell(&columns.plan, &done);
     Ok(Gathered {
-        statistics: match arguments.rows {
-            RowsKept::Never => whole.shareable(1)?,
-            _ => whole,
-        },
+        statistics: arguments.given_up(union.finish()?)?,
         plan: Some(columns.plan.clone()),
     })
-}
-
-/// What was done to rows.
-#[derive(Default)]
-struct Done {
-    unlabelled: usize,
-    dropped: usize,
-    filled: usize,
 }
 
 /// The statistics of one part.
@@ -310,16 +305,7 @@ fn one(
     progress: &mut progress::Reading,
     done: &mut Done,
 ) -> Result<Statistics<'static>, Failure> {
-    let preparation = &columns.plan.preparation;
-    let mut gathered =
-        Statistics::new(preparation.width()).with_feature_names(preparation.feature_names())?;
-    gathered = match (arguments.rows, &arguments.target) {
-        (RowsKept::Keep, Some(target)) => gathered.keeping_rows_of(target),
-        (RowsKept::Keep, None) => gathered.keeping_all_rows(),
-        (RowsKept::WhileFew, Some(target)) => gathered.with_target(target),
-        (RowsKept::WhileFew, None) => gathered.with_all_targets(),
-        (RowsKept::Never, _) => gathered,
-    };
+    let mut gathered = empty(arguments, &columns.plan.preparation)?;
     let meter = Meter::default();
     reading.part(part, arguments.batch, &meter, |mut table| {
         let rows = table.rows();
@@ -330,41 +316,4 @@ fn one(
         Ok::<(), Failure>(())
     })?;
     Ok(gathered)
-}
-
-fn add(
-    gathered: &mut Statistics<'static>,
-    part: &Part,
-    columns: &Columns,
-    table: Table,
-    done: &mut Done,
-) -> Result<(), Failure> {
-    if table.rows() == 0 {
-        return Ok(());
-    }
-    let located = |error| load::located(error, &part.file, &table.origin);
-    let tasks = table.tasks.unwrap_or_default();
-    let plan = &columns.plan;
-    let frame = plan.preparation.select(table.frame).map_err(located)?;
-    if let Some((row, column)) = plan.unfillable(&frame, &tasks) {
-        return Err(Failure::NewTask {
-            place: table.origin.place(&part.file, row, &column).to_string(),
-            task: tasks
-                .get(row)
-                .map_or(String::new(), |task| task.to_string()),
-        });
-    }
-    let prepared = plan.preparation.apply(frame, Some(&plan.places(&tasks)));
-    let prepared = prepared.map_err(located)?;
-    if let Some((column, count)) = prepared.unknown.first() {
-        return Err(Failure::NewTexts {
-            file: table.origin.in_group(&part.file, table.origin.before),
-            row: table.origin.before + 1,
-            column: column.clone(),
-            count: *count,
-        });
-    }
-    done.filled += prepared.filled;
-    gathered.add(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
-    Ok(())
 }

@@ -8,13 +8,15 @@ use crate::commands::load;
 use crate::commands::statistics::Plan;
 use crate::failure::Failure;
 use crate::progress;
-use crate::read::{Meter, Part, Purpose, ReadError, Reading};
+use crate::read::{Meter, Part, Purpose, ReadError, Reading, Table};
 
-/// Looks at all parts; rows with gaps in the columns of `whole` are left out where that is given.
+/// Looks at all parts; rows with gaps in the columns of `whole` are left out where that is given. `each` gets the
+/// batches in their order, with what the columns have been so far.
 pub fn run(
     arguments: &arguments::Gather,
     parts: &[Part],
     whole: Option<&Preparation>,
+    mut each: impl FnMut(&Part, &Survey, Table) -> Result<(), Failure>,
 ) -> Result<Plan, Failure> {
     let data = &arguments.data;
     let named = data.columns();
@@ -38,10 +40,11 @@ pub fn run(
                 refuse_or_drop(arguments, part, &mut table, whole)?;
             }
             rows += table.rows();
-            let tasks = table.tasks.unwrap_or_default();
+            let tasks = table.tasks.as_deref().unwrap_or_default();
             survey
-                .add(&table.frame, &tasks)
+                .add(&table.frame, tasks)
                 .map_err(|error| load::located(error, &part.file, &table.origin))?;
+            each(part, &survey, table)?;
             progress.tell(read, meter.bytes());
             Ok::<(), Failure>(())
         })?;

@@ -58,6 +58,11 @@ pub struct LeftOutColumn {
 }
 
 impl Encoded {
+    /// Whether it is a feature as it is, and had no gaps.
+    pub(super) fn is_plain(&self) -> bool {
+        self.encoding == Encoding::Number && !self.indicator && self.missing == 0.0
+    }
+
     /// The features that it becomes, one after the other.
     fn features(&self) -> impl Iterator<Item = String> + '_ {
         let own: Vec<String> = match &self.encoding {
@@ -95,6 +100,11 @@ impl Preparation {
             columns: names.iter().map(column).collect(),
             ..Self::default()
         }
+    }
+
+    /// Whether every column is a feature as it is, and had no gaps.
+    pub fn is_plain(&self) -> bool {
+        self.left_out.is_empty() && self.columns.iter().all(Encoded::is_plain)
     }
 
     /// The names of the features.

@@ -106,6 +106,17 @@ impl Survey {
         Ok(())
     }
 
+    /// Whether, so far, every column is a feature as it is: numbers, none of them missing.
+    pub fn is_plain(&self) -> bool {
+        let plain = |(name, seen): (&String, &Seen)| {
+            let facts = seen.facts(name, &self.wishes);
+            let decided = decide(name, facts, &self.wishes, Vec::new);
+            matches!(decided, Ok(Ok(column)) if column.is_plain())
+        };
+        let mut columns = self.names.iter().zip(&self.columns);
+        self.rows > 0 && columns.all(plain)
+    }
+
     /// Which rows are sampled depends on their numbers only, not on how they came.
     fn sample<S: AsRef<str>>(&mut self, frame: &Frame, task: &[S]) {
         let columns: Vec<Numbers<'_>> = frame.columns().iter().map(Numbers::of).collect();
@@ -318,6 +329,7 @@ impl Seen {
         self.rows += column.len();
         self.missing += column.missing();
         match column {
+            Column::Numbers(_) | Column::Singles(_) if self.numbers.is_settled() => {}
             Column::Numbers(values) => values.iter().for_each(|&value| self.numbers.add(value)),
             Column::Singles(values) => values
                 .iter()
@@ -372,6 +384,12 @@ impl Seen {
 }
 
 impl Range {
+    /// Whether no number that may come changes what becomes of the column.
+    fn is_settled(&self) -> bool {
+        let forgotten = self.kinds.is_none() && self.different.is_none();
+        forgotten && !self.is_constant && !self.is_whole
+    }
+
     fn add(&mut self, value: f64) {
         if value.is_nan() {
             return;
@@ -385,7 +403,7 @@ impl Range {
         self.most = self.most.max(value);
         // Both zeros are one number.
         let bits = (value + 0.0).to_bits();
-        self.is_whole &= value == value.trunc();
+        self.is_whole = self.is_whole && value == value.trunc();
         if self.is_whole {
             self.sum = self.sum.wrapping_add(mixed(bits));
         }

@@ -47,7 +47,19 @@ impl Dealt {
         let members = members(&hashes, FOLDS);
         Self {
             portions: portions_of(rows, class, near, &members),
-            sample: Sample::of(rows, class, &hashes, near.len()),
+            sample: Sample::none(rows.features(), near.len()).with(rows, class, &hashes),
+        }
+    }
+
+    /// With more rows, whose classes are the same: the folds and the sample of [`Dealt::merged`], without a sample of
+    /// these rows alone.
+    pub(super) fn with(self, rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Self {
+        let hashes = hashes_of(rows);
+        let members = members(&hashes, FOLDS);
+        let more = portions_of(rows, class, near, &members);
+        Self {
+            portions: merged(&self.portions, &more),
+            sample: self.sample.with(rows, class, &hashes),
         }
     }
 
@@ -63,11 +75,11 @@ impl Dealt {
     }
 
     /// The rows of both, whose classes are the same.
-    pub(super) fn merged(&self, other: &Self) -> Self {
-        let both = self.portions.par_iter().zip(&other.portions);
+    pub(super) fn merged(self, other: &Self) -> Self {
+        let more = &other.sample;
         Self {
-            portions: both.map(|(own, more)| own.merged(more)).collect(),
-            sample: self.sample.merged(&other.sample),
+            portions: merged(&self.portions, &other.portions),
+            sample: self.sample.with(&more.rows, &more.class(), &more.hashes),
         }
     }
 
@@ -89,6 +101,15 @@ impl Dealt {
     }
 }
 
+/// The folds of both.
+fn merged(own: &[Portion], more: &[Portion]) -> Vec<Portion> {
+    let both = own.par_iter().zip(more);
+    both.map(|(own, more)| own.merged(more)).collect()
+}
+
+/// The class of a row, what it is chosen by, whether it is in the sample already, and where it is.
+type Place = (usize, u64, bool, usize);
+
 /// Of each class the rows whose hashes are smallest, class by class.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
@@ -104,19 +125,51 @@ impl Sample {
         (SAMPLED / classes.max(1)).max(SAMPLED_OF_A_CLASS)
     }
 
-    fn of(rows: &RowBlock<'_>, class: &[usize], hashes: &[u64], classes: usize) -> Self {
-        let mut order: Vec<usize> = (0..class.len()).collect();
-        order.sort_by_key(|&row| (class[row], drawn(hashes[row])));
-        let mut counts = vec![0; classes];
-        order.retain(|&row| {
-            let count = &mut counts[class[row]];
-            let taken = *count < Self::most(classes);
-            *count += usize::from(taken);
+    /// No row yet.
+    fn none(features: usize, classes: usize) -> Self {
+        Self {
+            rows: RowBlock::owned(Vec::new(), features),
+            hashes: Vec::new(),
+            counts: vec![0; classes],
+        }
+    }
+
+    /// With those of more rows that belong to it. They take the places of those that do not any more, so that a stream
+    /// copies few rows, fewer with every part: s ln(n/s) of n for a sample of s.
+    fn with(self, rows: &RowBlock<'_>, class: &[usize], hashes: &[u64]) -> Self {
+        let most = Self::most(self.counts.len());
+        let own = self.class();
+        let own = own.iter().zip(&self.hashes).enumerate();
+        // Copies of a row: those that were there first.
+        let mut order: Vec<Place> = own
+            .map(|(row, (&class, &hash))| (class, drawn(hash), true, row))
+            .collect();
+        let mut end = 0;
+        let last: Vec<u64> = (self.counts.iter())
+            .map(|&count| {
+                end += count;
+                match count < most {
+                    true => u64::MAX,
+                    false => order[end - 1].1,
+                }
+            })
+            .collect();
+        let more = class.iter().zip(hashes).enumerate();
+        let more = more.map(|(row, (&class, &hash))| (class, drawn(hash), false, row));
+        order.extend(more.filter(|&(class, drawn, ..)| drawn <= last[class]));
+        order.sort_by_key(|&(class, drawn, own, row)| (class, drawn, !own, row));
+        let mut counts = vec![0; self.counts.len()];
+        order.retain(|&(class, ..)| {
+            let taken = counts[class] < most;
+            counts[class] += usize::from(taken);
             taken
         });
+        let hash = |&(_, _, own, row): &Place| if own { self.hashes[row] } else { hashes[row] };
+        let hashes = order.iter().map(hash).collect();
+        let order: Vec<(bool, usize)> = order.iter().map(|&(_, _, own, row)| (own, row)).collect();
         Self {
-            hashes: order.iter().map(|&row| hashes[row]).collect(),
-            rows: RowBlock::owned(rows.select(order.into_iter()).values(), rows.features()),
+            rows: self.rows.exchanged(rows, &order),
+            hashes,
             counts,
         }
     }
@@ -167,17 +220,6 @@ impl Sample {
             counts,
             ..self.clone()
         }
-    }
-
-    fn merged(&self, other: &Self) -> Self {
-        let class: Vec<usize> = [self, other]
-            .into_iter()
-            .flat_map(|of| of.class())
-            .collect();
-        let hashes = [&self.hashes[..], &other.hashes].concat();
-        let values = [self.rows.values(), other.rows.values()].concat();
-        let rows = RowBlock::owned(values, self.rows.features());
-        Self::of(&rows, &class, &hashes, self.counts.len())
     }
 
     fn reordered(&self, places: &[usize]) -> Self {

@@ -12,7 +12,7 @@ use super::measure::measure;
 use super::{Bounds, Dealt, Keep, Second, Statistics, columns, scatter_of_rows};
 use crate::data::cells::{Cells, Task, sort_names};
 use crate::data::rows::Rows;
-use crate::data::tasks::group;
+use crate::data::tasks::{classes_in_order, group};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
@@ -329,10 +329,36 @@ impl<'s, 'a> Part<'s, 'a> {
         if self.task.classes == merged.classes {
             return Some(dealt);
         }
-        let place = |class| merged.classes.iter().position(|c| c == class);
-        let places: Option<Vec<usize>> = self.task.classes.iter().map(place).collect();
-        let among = dealt.among_classes(&places?, merged.classes.len());
+        let among = dealt.among_classes(&self.places(merged), merged.classes.len());
         Some(Arc::new(among))
+    }
+
+    /// Its rows in the folds of others, which have the classes of both.
+    fn dealt_into(&self, others: Dealt, second: &Second<'_>, merged: &Task) -> Dealt {
+        match (second.rows(), second.is_dealt()) {
+            (Some(rows), false) => {
+                let places = self.places(merged);
+                let class = classes_in_order(self.task);
+                let class: Vec<usize> = class.into_iter().map(|class| places[class]).collect();
+                let mut near = vec![vec![0.0; self.mean.len()]; merged.classes.len()];
+                let own = self.statistics.class_means(self.index);
+                own.into_iter()
+                    .zip(&places)
+                    .for_each(|(mean, &place)| near[place] = mean);
+                others.with(rows, &class, &near)
+            }
+            _ => match self.dealt(second, merged) {
+                Some(own) => others.merged(&own),
+                None => others,
+            },
+        }
+    }
+
+    /// The places of its classes among those of both.
+    fn places(&self, merged: &Task) -> Vec<usize> {
+        let classes = self.task.classes.iter();
+        let place = |class| merged.classes.iter().position(|other| other == class);
+        classes.filter_map(place).collect()
     }
 }
 
@@ -358,9 +384,10 @@ fn join(
     };
     let at_hand = own.rows().is_some() && other.rows().is_some();
     if keep == Keep::Folds || keep == Keep::Rows && !at_hand {
-        let both = a.dealt(&own, merged).zip(b.dealt(other, merged));
-        if let Some((own, more)) = both {
-            let dealt = own.merged(&more);
+        if let (Some(dealt), true) = (a.dealt(&own, merged), other.can_be_dealt()) {
+            // With one owner the sample stays where it is.
+            drop(own);
+            let dealt = b.dealt_into(Arc::unwrap_or_clone(dealt), other, merged);
             return Second::Scatter {
                 scatter: Arc::new(dealt.scatter()),
                 rows: None,

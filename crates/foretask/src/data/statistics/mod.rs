@@ -201,6 +201,14 @@ impl<'a> Second<'a> {
             Self::Scatter { rows, .. } => rows.as_ref(),
         }
     }
+
+    fn is_dealt(&self) -> bool {
+        matches!(self, Self::Scatter { dealt: Some(_), .. })
+    }
+
+    fn can_be_dealt(&self) -> bool {
+        self.is_dealt() || self.rows().is_some()
+    }
 }
 
 impl Statistics<'static> {

@@ -49,7 +49,7 @@ impl Statistics<'_> {
     }
 
     /// The means of the classes of a task: near to a fold's own, so that what is subtracted costs no digits.
-    fn class_means(&self, task: usize) -> Vec<Vec<f64>> {
+    pub(super) fn class_means(&self, task: usize) -> Vec<Vec<f64>> {
         let cells = self.cells.of_task(task);
         cells
             .map(|cell| self.means.col(cell).iter().copied().collect())

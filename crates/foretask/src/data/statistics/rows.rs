@@ -277,6 +277,43 @@ impl RowBlock<'static> {
         }
     }
 
+    /// The rows in `order`, each one of these (`true`) or of another block. Those of the other block take the places of
+    /// those that are not asked for any more, and others are not copied.
+    pub(super) fn exchanged(self, other: &RowBlock<'_>, order: &[(bool, usize)]) -> Self {
+        let features = self.features();
+        let plain = self.columns.is_none() && self.lengths.is_none();
+        let (mut values, index) = match self.table {
+            Table::Owned { values, .. } if plain => (values, self.index),
+            _ => (Arc::new(self.values()), (0..self.len()).collect()),
+        };
+        let places = values.len().checked_div(features).unwrap_or(0);
+        let mut free = vec![true; places];
+        let stay = order.iter().filter(|(own, _)| *own);
+        stay.for_each(|&(_, row)| free[index[row]] = false);
+        let mut free = (0..places).filter(|&place| free[place]).chain(places..);
+        let index: Arc<[usize]> = order
+            .iter()
+            .filter_map(|&(own, row)| if own { Some(index[row]) } else { free.next() })
+            .collect();
+        let all = Arc::make_mut(&mut values);
+        let places = index.iter().max().map_or(0, |&last| last + 1);
+        all.resize(all.len().max(places * features), 0.0);
+        let zero = vec![0.0; features];
+        for (&(own, row), &place) in order.iter().zip(index.iter()) {
+            if !own {
+                let to = &mut all[place * features..(place + 1) * features];
+                let to = MatMut::from_column_major_slice_mut(to, features, 1);
+                other.pack(row..row + 1, 0..features, &zero, 1.0, to);
+            }
+        }
+        Self {
+            index,
+            table: Table::Owned { values, features },
+            columns: None,
+            lengths: None,
+        }
+    }
+
     /// These rows and those of another block; `runs` are runs of positions to take next from these
     /// (`true`) or from the others. Values are added at the end, so that a stream copies each row once.
     pub(super) fn joined(self, other: &RowBlock<'_>, runs: &[(bool, Range<usize>)]) -> Self {

@@ -1,0 +1,103 @@
+//! Rows become statistics, batch by batch.
+
+use foretask::Statistics;
+use foretask::prepare::Preparation;
+
+use crate::arguments::{self, RowsKept};
+use crate::commands::load;
+use crate::commands::statistics::Plan;
+use crate::failure::Failure;
+use crate::read::{Part, Table};
+
+/// What becomes of columns.
+pub struct Columns {
+    /// For good.
+    pub plan: Plan,
+    /// The columns that are read, in which rows without gaps are looked for.
+    pub read: Preparation,
+}
+
+/// What was done to rows.
+#[derive(Default)]
+pub struct Done {
+    /// Without a label: left out.
+    pub unlabelled: usize,
+    /// With a gap: left out.
+    pub dropped: usize,
+    /// With a gap that was filled.
+    pub filled: usize,
+}
+
+/// What was done to columns and rows, for people.
+pub fn tell(plan: &Plan, done: &Done) {
+    let Done {
+        unlabelled,
+        dropped,
+        filled,
+    } = *done;
+    load::tell_columns(&plan.preparation, unlabelled, dropped, filled);
+}
+
+impl arguments::Gather {
+    /// Statistics without the rows that are not to be kept.
+    pub fn given_up(&self, whole: Statistics<'static>) -> Result<Statistics<'static>, Failure> {
+        Ok(match self.rows {
+            RowsKept::Never => whole.shareable(1)?,
+            _ => whole,
+        })
+    }
+}
+
+/// No rows yet, and what is to be kept of them.
+pub fn empty(
+    arguments: &arguments::Gather,
+    preparation: &Preparation,
+) -> Result<Statistics<'static>, Failure> {
+    let empty =
+        Statistics::new(preparation.width()).with_feature_names(preparation.feature_names())?;
+    Ok(match (arguments.rows, &arguments.target) {
+        (RowsKept::Keep, Some(target)) => empty.keeping_rows_of(target),
+        (RowsKept::Keep, None) => empty.keeping_all_rows(),
+        (RowsKept::WhileFew, Some(target)) => empty.with_target(target),
+        (RowsKept::WhileFew, None) => empty.with_all_targets(),
+        (RowsKept::Never, _) => empty,
+    })
+}
+
+/// Adds a batch of a part.
+pub fn add(
+    gathered: &mut Statistics<'static>,
+    part: &Part,
+    columns: &Columns,
+    table: Table,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    if table.rows() == 0 {
+        return Ok(());
+    }
+    let located = |error| load::located(error, &part.file, &table.origin);
+    let tasks = table.tasks.unwrap_or_default();
+    let plan = &columns.plan;
+    let frame = plan.preparation.select(table.frame).map_err(located)?;
+    if let Some((row, column)) = plan.unfillable(&frame, &tasks) {
+        return Err(Failure::NewTask {
+            place: table.origin.place(&part.file, row, &column).to_string(),
+            task: tasks
+                .get(row)
+                .map_or(String::new(), |task| task.to_string()),
+        });
+    }
+    let prepared = plan.preparation.apply(frame, Some(&plan.places(&tasks)));
+    let prepared = prepared.map_err(located)?;
+    if let Some((column, count)) = prepared.unknown.first() {
+        return Err(Failure::NewTexts {
+            file: table.origin.in_group(&part.file, table.origin.before),
+            row: table.origin.before + 1,
+            column: column.clone(),
+            count: *count,
+        });
+    }
+    done.filled += prepared.filled;
+    gathered.add(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
+    Ok(())
+}
