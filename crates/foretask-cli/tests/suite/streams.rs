@@ -704,9 +704,8 @@ fn one_pass_gathers_what_two_do() {
             90 => ",2.5".into(),
             _ => plain(row),
         }),
-        ("text", |row| match row {
-            91.. => "red,1.5".into(),
-            _ => plain(row),
+        ("text", |row| {
+            format!("{},1.{}", ["red", "green", "blue"][row % 3], row % 7)
         }),
         // Row numbers, of which the first batch does not tell.
         ("numbers", |row| {
