@@ -48,6 +48,8 @@ fn features<'py>(py: Python<'py>, prepared: Prepared) -> PyResult<Applied<'py>> 
     let values = match features {
         Features::Doubles(values) => values,
         Features::Singles(values) => values.into_iter().map(f64::from).collect(),
+        // Frames of Python have no such columns.
+        Features::Entries { .. } => vec![0.0; width * rows],
     };
     let flat: Bound<'py, PyArray1<f64>> = values.into_pyarray(py);
     // Stored feature by feature: the transpose of a table of rows.

@@ -176,7 +176,7 @@ impl<'a> Look<'a> {
             .zip(self.table.frame.columns());
         let row = |(name, column): (&String, &Column)| {
             let holds = match column {
-                Column::Numbers(_) | Column::Singles(_) => "numbers",
+                Column::Numbers(_) | Column::Singles(_) | Column::Sparse { .. } => "numbers",
                 Column::Texts(_) => "text",
                 Column::Untold(..) => "other",
             };

@@ -34,12 +34,16 @@ pub fn run(arguments: &arguments::Predict) -> Result<Answer, Failure> {
     let all = parts.iter().map(read::Part::bytes).sum();
     let mut progress = progress::Reading::new("predicting", all);
     output::rows(arguments.output.as_deref(), |out| {
-        let write = |panels: Panels, out: &mut output::Rows| {
-            let batch = Predictions::new(&model, panels, arguments)?;
+        let write_rows = |rows: Rows<'_>, before, kept, out: &mut output::Rows| {
+            let batch = Predictions::new(&model, rows, before, kept, arguments)?;
             out.append(|text| match arguments.json {
                 true => batch.json(text),
                 false => batch.csv(text),
             })
+        };
+        let write = |panels: Panels, out: &mut output::Rows| {
+            let rows = Rows::row_major(&panels.values, panels.width)?;
+            write_rows(rows, panels.before, panels.kept, out)
         };
         for part in &parts {
             reading.part(part, arguments.batch, &meter, |table| {
@@ -48,6 +52,16 @@ pub fn run(arguments: &arguments::Predict) -> Result<Answer, Failure> {
                 let located = |error| load::located(error, &part.file, &table.origin);
                 let prepared = prepared.map_err(located)?;
                 applied.add(&prepared);
+                if let Features::Entries { .. } = prepared.features {
+                    // Scores of sparse rows do not depend on how they come.
+                    let waiting = std::mem::replace(&mut panels, Panels::new(preparation.width()));
+                    panels.before = waiting.before + waiting.rows() + prepared.rows;
+                    let before = panels.before - prepared.rows;
+                    if waiting.rows() > 0 {
+                        write(waiting, out)?;
+                    }
+                    return write_rows(prepared.view()?, before, table.kept, out);
+                }
                 panels.push(&prepared, table.kept);
                 match panels.whole() {
                     Some(whole) => write(whole, out),
@@ -110,6 +124,7 @@ impl Panels {
                 .iter()
                 .enumerate()
                 .for_each(|(place, &value)| put(place, value)),
+            Features::Entries { .. } => {}
         }
         if self.kept.is_empty() {
             self.kept = kept;
@@ -151,8 +166,14 @@ struct Predictions {
 }
 
 impl Predictions {
-    fn new(model: &Model, rows: Panels, arguments: &arguments::Predict) -> Result<Self, Failure> {
-        let scores = model.scores(Rows::row_major(&rows.values, rows.width)?)?;
+    fn new(
+        model: &Model,
+        rows: Rows<'_>,
+        before: usize,
+        kept: Vec<Kept>,
+        arguments: &arguments::Predict,
+    ) -> Result<Self, Failure> {
+        let scores = model.scores(rows)?;
         let decisions = model.decide(&scores);
         let mut header = Vec::new();
         let mut numbers = Vec::new();
@@ -169,14 +190,12 @@ impl Predictions {
             header.extend(classes().map(|class| format!("probability_{class}")));
             numbers.push(probabilities);
         }
-        let (is_first, count) = (rows.before == 0, rows.rows());
-        let kept = match rows.kept.is_empty() {
-            false => rows.kept,
+        let (is_first, count) = (before == 0, rows.len());
+        let kept = match kept.is_empty() {
+            false => kept,
             true => vec![Kept {
                 name: "row".to_owned(),
-                cells: (1..=count)
-                    .map(|row| (rows.before + row).to_string())
-                    .collect(),
+                cells: (1..=count).map(|row| (before + row).to_string()).collect(),
             }],
         };
         let class = |&decision: &usize| model.classes()[decision].clone();

@@ -177,7 +177,7 @@ impl<'a> Growing<'a> {
         let before = std::mem::replace(&mut self.taken, self.rows);
         let columns = self.features.iter_mut().map(|column| {
             let next = match column {
-                Column::Numbers(_) => Column::Numbers(Vec::new()),
+                Column::Numbers(_) | Column::Sparse { .. } => Column::Numbers(Vec::new()),
                 Column::Singles(_) => Column::Singles(Vec::new()),
                 Column::Texts(_) => Column::Texts(Texts::default()),
                 Column::Untold(_, why) => Column::Untold(0, *why),
@@ -294,7 +294,7 @@ impl Cells<'_> {
                 }
                 Ok(())
             }
-            Column::Untold(rows, _) => {
+            Column::Sparse { rows, .. } | Column::Untold(rows, _) => {
                 *rows += self.array.len();
                 Ok(())
             }

@@ -96,7 +96,7 @@ impl Builder {
                     return Ok(());
                 }
             }
-            Column::Singles(_) | Column::Untold(..) => {}
+            Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {}
         }
         self.push_odd(text, file, row)
     }
@@ -111,7 +111,7 @@ impl Builder {
             Column::Texts(texts) => {
                 texts.push(number_name(value).as_deref());
             }
-            Column::Singles(_) | Column::Untold(..) => {}
+            Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {}
         }
         self.numbers += usize::from(!value.is_nan());
         Ok(())
@@ -127,7 +127,7 @@ impl Builder {
                     let told = Told::Missing(texts.push(None));
                     self.known.insert(text.as_bytes(), told);
                 }
-                Column::Singles(_) | Column::Untold(..) => {}
+                Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {}
             }
             return Ok(());
         }

@@ -1,4 +1,5 @@
-//! svmlight lines: `label index:value index:value # comment`. What is not written is zero.
+//! svmlight lines: `label index:value index:value # comment`. What is not written is zero, and is not written out in
+//! large tables.
 //!
 //! The columns are called after their indices, `f1`, `f2`, …; there is no task in such a file: every file is one.
 
@@ -11,7 +12,13 @@ use super::error::{Names, ReadError};
 use super::roles::Request;
 use super::table::Table;
 
-/// Values that a table may have once its zeros are written out: 8 GB.
+/// Columns that a table may have: each costs its name, whatever is in it.
+const MOST_COLUMNS: usize = 1 << 22;
+/// Zeros are written out in tables of at most so many values (32 MB): small ones are faster so,
+const SMALL: usize = 1 << 22;
+/// and where at least one value in so many is given, up to
+const OFTEN: usize = 4;
+/// this many (8 GB).
 const MOST_VALUES: usize = 1 << 30;
 
 /// Reads a table of svmlight lines.
@@ -53,14 +60,13 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
     }
     let rows = labels.len();
     let names = columns(request, last)?;
-    if names.len().saturating_mul(rows.max(1)) > MOST_VALUES {
+    let all = names.len().saturating_mul(rows.max(1));
+    let sparse = all > SMALL && all / OFTEN > entries.len();
+    if !sparse && all > MOST_VALUES || rows > u32::MAX as usize {
         return Err(ReadError::Damaged {
             file: request.file.to_owned(),
             format: "svmlight",
-            reason: format!(
-                "{rows} rows of {} columns are too many to write out",
-                names.len()
-            ),
+            reason: format!("{rows} rows of {} columns are too many", names.len()),
         });
     }
     let place: std::collections::HashMap<&str, usize> = names
@@ -68,12 +74,32 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         .enumerate()
         .map(|(place, name)| (name.as_str(), place))
         .collect();
-    let mut values = vec![vec![0.0; rows]; names.len()];
+    let empty = || match sparse {
+        true => Column::Sparse {
+            rows,
+            at: Vec::new(),
+            values: Vec::new(),
+        },
+        false => Column::Numbers(vec![0.0; rows]),
+    };
+    let mut columns: Vec<Column> = names.iter().map(|_| empty()).collect();
     let mut extra: Vec<String> = Vec::new();
     for (row, index, value) in entries {
         let name = format!("f{index}");
         match place.get(name.as_str()) {
-            Some(&place) => values[place][row] = value,
+            Some(&place) => match &mut columns[place] {
+                Column::Numbers(values) => values[row] = value,
+                Column::Sparse { at, values, .. } => {
+                    // The last one counts.
+                    if at.last() == Some(&(row as u32)) {
+                        at.pop();
+                        values.pop();
+                    }
+                    at.push(row as u32);
+                    values.push(value);
+                }
+                _ => {}
+            },
             None if !extra.contains(&name) => extra.push(name),
             None => {}
         }
@@ -86,7 +112,6 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
             extra: Names(extra),
         });
     }
-    let columns = values.into_iter().map(Column::Numbers).collect();
     let frame = Frame::new(names, columns, rows).map_err(|error| ReadError::Damaged {
         file: request.file.to_owned(),
         format: "svmlight",
@@ -112,7 +137,7 @@ fn columns(request: &Request, last: usize) -> Result<Vec<String>, ReadError> {
     if let Some((_, names)) = request.first {
         return Ok(names.to_vec());
     }
-    if last == 0 || last > MOST_VALUES {
+    if last == 0 || last > MOST_COLUMNS {
         return Err(ReadError::NoFeatures {
             file: request.file.to_owned(),
             available: Names(Vec::new()),

@@ -477,3 +477,49 @@ fn gaps_are_filled_dropped_or_refused() {
         &["'Humidity' has 9 missing values"],
     );
 }
+
+/// Zeros of a wide svmlight file are not written out unless many are given, and mean the same.
+#[test]
+fn zeros_of_a_wide_svmlight_file_need_not_be_written_out() {
+    let folder = Folder::new();
+    let lines = |seed: u64, zeros: usize| {
+        let mut noise = crate::common::Noise(seed);
+        let mut text = String::new();
+        for row in 0..120 {
+            let side = if row % 2 == 0 { 1.0 } else { -1.0 };
+            text += if row % 2 == 0 { "ham" } else { "spam" };
+            for word in 0..20 {
+                if noise.next() > 0.3 {
+                    text += &format!(" {}:{}", word + 1, 0.2 * side + noise.next());
+                }
+            }
+            (0..zeros).for_each(|zero| text += &format!(" {}:0", zero + 21));
+            text += " 40000:0\n";
+        }
+        text
+    };
+    let predictions = |name: &str, zeros: usize| -> Vec<f64> {
+        let names = ["mail", "news", "new"].map(|file| format!("{name}-{file}.svm"));
+        for (seed, file) in (1..).zip(&names) {
+            folder.write(file, lines(seed, zeros));
+        }
+        let model = format!("{name}.safetensors");
+        let [mail, news, new] = names.each_ref().map(String::as_str);
+        let target = format!("{name}-mail");
+        let fit = ["fit", mail, news, "--target", &target, "-o", &model];
+        folder.stdout(&[&fit[..], &["--views", "linear", "--no-rehearsal"]].concat());
+        let text = folder.stdout(&["predict", &model, new, "--probabilities"]);
+        let cells = text
+            .lines()
+            .skip(1)
+            .flat_map(|line| line.split(',').skip(2));
+        cells.map(|cell| cell.parse().unwrap()).collect()
+    };
+    let (sparse, dense) = (predictions("sparse", 0), predictions("dense", 10_000));
+    assert_eq!(sparse.len(), 240);
+    for (a, b) in sparse.iter().zip(&dense) {
+        assert!((a - b).abs() < 1e-8, "{a} and {b}");
+    }
+    folder.write("far.svm", "ham 1:1 4000000000:1\nspam 1:2\n");
+    folder.failure(&["fit", "far.svm", "--target", "far", "-o", "x.safetensors"]);
+}

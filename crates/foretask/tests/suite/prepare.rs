@@ -27,7 +27,7 @@ fn frame(columns: Vec<(&str, Column)>) -> Frame {
 fn doubles(prepared: &Prepared) -> &[f64] {
     match &prepared.features {
         Features::Doubles(values) => values,
-        Features::Singles(_) => panic!("double precision was expected"),
+        Features::Singles(_) | Features::Entries { .. } => panic!("double precision was expected"),
     }
 }
 
@@ -540,4 +540,92 @@ fn many_rows_of_a_task_are_sampled_for_their_median() {
     // The median of 7,400 uniform values has a standard deviation of 0.006.
     assert!((few.columns[0].fills[0] - 0.5).abs() < 0.03);
     assert_eq!(few.columns[0].missing, 0.1);
+}
+
+/// Sparse columns are the numbers they stand for, whatever is done to them.
+#[test]
+fn sparse_columns_are_the_numbers_they_stand_for() {
+    let every = [
+        vec![0.0, 2.5, 0.0, -1.0, 0.0, 0.0],
+        vec![0.0, 0.0, 0.0, 0.0, 4.0, 3.0],
+        vec![1.0, 0.0, 7.0, 0.0, 0.0, 2.0],
+    ];
+    let sparse = |values: &[f64]| {
+        let given = (0_u32..).zip(values).filter(|(_, value)| **value != 0.0);
+        let (at, values): (Vec<u32>, Vec<f64>) = given.map(|(row, &value)| (row, value)).unzip();
+        Column::Sparse {
+            rows: 6,
+            at,
+            values,
+        }
+    };
+    let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let frame = |of: &dyn Fn(&[f64]) -> Column| {
+        let columns = every.iter().map(|values| of(values)).collect();
+        Frame::new(names.clone(), columns, 6).unwrap()
+    };
+    let (thin, full) = (
+        frame(&sparse),
+        frame(&|values| Column::Numbers(values.to_vec())),
+    );
+    let wishes = Wishes::default();
+    let task = [0, 0, 0, 1, 1, 1];
+    let learnt = Preparation::learn(&full, &task, 2, &wishes).unwrap();
+    assert_eq!(
+        Preparation::learn(&thin, &task, 2, &wishes).unwrap(),
+        learnt
+    );
+    let surveyed = |frame: &Frame| {
+        let mut survey = Survey::new(wishes.clone());
+        survey
+            .add(frame, &task.map(|task| task.to_string()))
+            .unwrap();
+        survey.finish().unwrap()
+    };
+    assert_eq!(surveyed(&thin), surveyed(&full));
+    let dense = |frame: Frame| -> Vec<f64> {
+        let prepared = learnt.apply(frame, Some(&[0; 12])).unwrap();
+        let Features::Entries {
+            starts,
+            columns,
+            values,
+        } = &prepared.features
+        else {
+            panic!("entries were expected");
+        };
+        assert_eq!(prepared.view().unwrap().len(), prepared.rows);
+        let mut all = vec![0.0; prepared.rows * 3];
+        for row in 0..prepared.rows {
+            for entry in starts[row]..starts[row + 1] {
+                all[columns[entry] as usize * prepared.rows + row] = values[entry];
+            }
+        }
+        all
+    };
+    assert_eq!(dense(thin.clone()), every.concat());
+    let mut some = thin.clone();
+    some.retain(&[true, false, true, true, false, true]);
+    let kept = |values: &Vec<f64>| [0, 2, 3, 5].map(|row| values[row]).to_vec();
+    assert_eq!(
+        dense(some),
+        every.iter().map(kept).collect::<Vec<_>>().concat()
+    );
+    for other in [thin.clone(), full] {
+        let mut both = thin.clone();
+        both.append(other).unwrap();
+        let twice: Vec<Vec<f64>> = every.iter().map(|values| values.repeat(2)).collect();
+        assert_eq!(dense(both), twice.concat());
+    }
+    for (at, values) in [
+        (vec![3, 1], vec![1.0, 1.0]),
+        (vec![6], vec![1.0]),
+        (vec![1], vec![]),
+    ] {
+        let column = Column::Sparse {
+            rows: 6,
+            at,
+            values,
+        };
+        assert!(Frame::new(vec!["a".into()], vec![column], 6).is_err());
+    }
 }

@@ -119,5 +119,9 @@ impl Columns {
 }
 
 fn is_plain(column: &Column) -> bool {
-    matches!(column, Column::Numbers(_) | Column::Singles(_)) && column.gaps().is_empty()
+    let numbers = matches!(
+        column,
+        Column::Numbers(_) | Column::Singles(_) | Column::Sparse { .. }
+    );
+    numbers && column.gaps().is_empty()
 }

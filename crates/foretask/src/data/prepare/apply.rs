@@ -13,6 +13,15 @@ pub enum Features {
     Singles(Vec<f32>),
     /// Anything else.
     Doubles(Vec<f64>),
+    /// Every column was sparse and without gaps: entries row by row ([`Rows::csr`]).
+    Entries {
+        /// Where rows start, and where the last one ends.
+        starts: Vec<usize>,
+        /// The column of each.
+        columns: Vec<u32>,
+        /// The values.
+        values: Vec<f64>,
+    },
 }
 
 /// A prepared table.
@@ -39,6 +48,11 @@ impl Prepared {
         match &self.features {
             Features::Singles(values) => Rows::column_major(values, self.width),
             Features::Doubles(values) => Rows::column_major(values, self.width),
+            Features::Entries {
+                starts,
+                columns,
+                values,
+            } => Rows::csr(starts, columns, values, self.width),
         }
     }
 }
@@ -85,16 +99,17 @@ impl Preparation {
             });
         }
         let width = self.width();
-        let single = frame
-            .columns
-            .iter()
-            .zip(&self.columns)
-            .all(|(column, encoded)| {
-                matches!(column, Column::Singles(_))
+        let all = |are: fn(&Column) -> bool| {
+            let mut both = frame.columns.iter().zip(&self.columns);
+            both.all(|(column, encoded)| {
+                are(column)
                     && encoded.encoding == Encoding::Number
                     && !encoded.indicator
                     && column.missing() == 0
-            });
+            })
+        };
+        let single = all(|column| matches!(column, Column::Singles(_)));
+        let sparse = all(|column| matches!(column, Column::Sparse { .. }));
         let mut unknown = Vec::new();
         let mut gaps = vec![false; rows];
         let features = if single {
@@ -106,6 +121,8 @@ impl Preparation {
                 }
             }
             Features::Singles(values)
+        } else if sparse {
+            self.entries(&frame)?
         } else {
             let mut values: Vec<f64> = Vec::with_capacity(rows * width);
             for (column, encoded) in frame.columns.into_iter().zip(&self.columns) {
@@ -123,6 +140,40 @@ impl Preparation {
             rows,
             unknown,
             filled: gaps.into_iter().filter(|&gap| gap).count(),
+        })
+    }
+}
+
+impl Preparation {
+    /// The entries of sparse columns, row by row.
+    fn entries(&self, frame: &Frame) -> Result<Features> {
+        let mut starts = vec![0_usize; frame.rows() + 1];
+        for (column, encoded) in frame.columns.iter().zip(&self.columns) {
+            if let Column::Sparse { at, values, .. } = column {
+                refuse_infinite(&encoded.name, values.iter().copied())?;
+                at.iter().for_each(|&row| starts[row as usize + 1] += 1);
+            }
+        }
+        for row in 0..frame.rows() {
+            starts[row + 1] += starts[row];
+        }
+        let all = starts[frame.rows()];
+        let (mut columns, mut numbers) = (vec![0; all], vec![0.0; all]);
+        let mut next = starts.clone();
+        for (place, column) in frame.columns.iter().enumerate() {
+            if let Column::Sparse { at, values, .. } = column {
+                for (&row, &value) in at.iter().zip(values) {
+                    let to = &mut next[row as usize];
+                    columns[*to] = place as u32;
+                    numbers[*to] = value;
+                    *to += 1;
+                }
+            }
+        }
+        Ok(Features::Entries {
+            starts,
+            columns,
+            values: numbers,
         })
     }
 }
@@ -153,7 +204,7 @@ impl Encoded {
                 Column::Texts(texts) => {
                     return Err(self.changed("numbers", texts.levels()));
                 }
-                Column::Singles(_) | Column::Untold(..) => {
+                Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {
                     return Err(self.changed("numbers", &[]));
                 }
             },

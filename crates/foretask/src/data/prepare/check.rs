@@ -169,6 +169,10 @@ fn value(column: &Column, row: usize, codes: &[Option<usize>]) -> u64 {
         // Plus and minus zero are one.
         Column::Numbers(values) => (values[row] + 0.0).to_bits(),
         Column::Singles(values) => f64::from(values[row] + 0.0).to_bits(),
+        Column::Sparse { at, values, .. } => {
+            let place = at.binary_search(&(row as u32));
+            place.map_or(0.0, |place| values[place] + 0.0).to_bits()
+        }
         Column::Texts(_) => codes
             .get(row)
             .copied()
@@ -274,6 +278,10 @@ fn drowns(columns: &[(&Column, &Encoding, &str)]) -> Option<Warning> {
         match column {
             Column::Numbers(values) => spread(values.iter().copied()),
             Column::Singles(values) => spread(values.iter().map(|&value| f64::from(value))),
+            Column::Sparse { rows, values, .. } => {
+                let zeros = std::iter::repeat_n(0.0, rows.saturating_sub(values.len()));
+                spread(values.iter().copied().chain(zeros))
+            }
             // At most that of a fair coin.
             _ => 0.25,
         }

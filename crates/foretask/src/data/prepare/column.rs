@@ -54,6 +54,15 @@ pub enum Column {
     Numbers(Vec<f64>),
     /// Numbers that were stored in single precision; NaN is a missing one.
     Singles(Vec<f32>),
+    /// Numbers most of which are zero.
+    Sparse {
+        /// All rows.
+        rows: usize,
+        /// The rows whose numbers are given, ascending.
+        at: Vec<u32>,
+        /// Their numbers; NaN is a missing one.
+        values: Vec<f64>,
+    },
     /// Texts of few kinds.
     Texts(Texts),
     /// So many rows of something that cannot become features.
@@ -194,6 +203,7 @@ impl Column {
         match self {
             Self::Numbers(values) => values.len(),
             Self::Singles(values) => values.len(),
+            Self::Sparse { rows, .. } => *rows,
             Self::Texts(texts) => texts.rows,
             Self::Untold(rows, _) => *rows,
         }
@@ -207,7 +217,9 @@ impl Column {
     /// How many values are missing.
     pub fn missing(&self) -> usize {
         match self {
-            Self::Numbers(values) => values.iter().filter(|value| value.is_nan()).count(),
+            Self::Numbers(values) | Self::Sparse { values, .. } => {
+                values.iter().filter(|value| value.is_nan()).count()
+            }
             Self::Singles(values) => values.iter().filter(|value| value.is_nan()).count(),
             Self::Texts(texts) => texts.missing,
             Self::Untold(..) => 0,
@@ -225,6 +237,12 @@ impl Column {
         match self {
             Self::Numbers(values) => mark(values.iter().map(|value| value.is_nan()), gap),
             Self::Singles(values) => mark(values.iter().map(|value| value.is_nan()), gap),
+            Self::Sparse { at, values, .. } => {
+                let given = at.iter().zip(values);
+                given
+                    .filter(|(_, value)| value.is_nan())
+                    .for_each(|(&row, _)| gap(row as usize));
+            }
             Self::Texts(texts) => {
                 for (row, code) in texts.codes().enumerate() {
                     if code.is_none() {
@@ -249,6 +267,7 @@ impl Column {
             Self::Texts(texts) => texts,
             Self::Numbers(values) => named(&mut values.into_iter()),
             Self::Singles(values) => named(&mut values.into_iter().map(f64::from)),
+            Self::Sparse { .. } => self.widened().into_texts(),
             Self::Untold(rows, _) => Texts {
                 rows,
                 free: true,
@@ -261,7 +280,36 @@ impl Column {
     pub(super) fn widened(self) -> Self {
         match self {
             Self::Singles(values) => Self::Numbers(values.into_iter().map(f64::from).collect()),
+            Self::Sparse { rows, at, values } => {
+                let mut every = vec![0.0; rows];
+                for (row, value) in at.into_iter().zip(values) {
+                    if let Some(to) = every.get_mut(row as usize) {
+                        *to = value;
+                    }
+                }
+                Self::Numbers(every)
+            }
             other => other,
+        }
+    }
+
+    /// Numbers without their zeros; texts stay what they are.
+    fn thinned(self) -> Self {
+        match self.widened_unless_sparse() {
+            Self::Numbers(every) => {
+                let given = |(_, value): &(u32, f64)| *value != 0.0;
+                let rows = every.len();
+                let (at, values) = (0..).zip(every).filter(given).unzip();
+                Self::Sparse { rows, at, values }
+            }
+            other => other,
+        }
+    }
+
+    fn widened_unless_sparse(self) -> Self {
+        match self {
+            sparse @ Self::Sparse { .. } => sparse,
+            other => other.widened(),
         }
     }
 
@@ -269,6 +317,21 @@ impl Column {
         match self {
             Self::Numbers(values) => retain(values, kept),
             Self::Singles(values) => retain(values, kept),
+            Self::Sparse { rows, at, values } => {
+                let mut place = 0;
+                let places: Vec<Option<u32>> = kept
+                    .iter()
+                    .map(|&kept| {
+                        place += u32::from(kept);
+                        kept.then(|| place - 1)
+                    })
+                    .collect();
+                let moved = |row: &u32| places.get(*row as usize).copied().flatten();
+                let stay: Vec<bool> = at.iter().map(|row| moved(row).is_some()).collect();
+                retain(values, &stay);
+                *at = at.iter().filter_map(moved).collect();
+                *rows = place as usize;
+            }
             Self::Texts(texts) => texts.retain(kept),
             Self::Untold(rows, _) => *rows = kept.iter().filter(|&&kept| kept).count(),
         }
@@ -290,6 +353,10 @@ impl Column {
                 texts.append(&other.into_texts());
                 Self::Texts(texts)
             }
+            // In full they might not fit into memory.
+            (first @ Self::Sparse { .. }, other) | (first, other @ Self::Sparse { .. }) => {
+                first.thinned().followed_by(other.thinned())
+            }
             (first, other) => match (first.widened(), other.widened()) {
                 (Self::Numbers(mut values), Self::Numbers(more)) => {
                     values.extend(more);
@@ -298,6 +365,35 @@ impl Column {
                 (first, _) => first,
             },
         };
+    }
+}
+
+impl Column {
+    /// Sparse numbers and more of them.
+    fn followed_by(self, other: Self) -> Self {
+        match (self, other) {
+            (
+                Self::Sparse {
+                    rows,
+                    mut at,
+                    mut values,
+                },
+                Self::Sparse {
+                    rows: more,
+                    at: places,
+                    values: others,
+                },
+            ) => {
+                at.extend(places.into_iter().map(|row| row + rows as u32));
+                values.extend(others);
+                Self::Sparse {
+                    rows: rows + more,
+                    at,
+                    values,
+                }
+            }
+            (first, _) => first,
+        }
     }
 }
 
@@ -329,7 +425,7 @@ impl Frame {
     /// A table of columns.
     ///
     /// # Errors
-    /// [`Error::Shape`] if their lengths or the number of names differ.
+    /// [`Error::Shape`] if their lengths or the number of names differ, or rows of a sparse column do not ascend.
     pub fn new(names: Vec<String>, columns: Vec<Column>, rows: usize) -> Result<Self> {
         let shape = |what, expected, got| {
             Err(Error::Shape {
@@ -340,6 +436,17 @@ impl Frame {
         };
         if names.len() != columns.len() {
             return shape("names of columns", columns.len(), names.len());
+        }
+        let is_odd = |column: &&Column| match column {
+            Column::Sparse { rows, at, values } => {
+                let within = at.last().is_none_or(|&last| (last as usize) < *rows);
+                !within || at.len() != values.len() || !at.is_sorted_by(|a, b| a < b)
+            }
+            _ => false,
+        };
+        if let Some(Column::Sparse { at, values, .. }) = columns.iter().find(is_odd) {
+            let what = "rows of a sparse column, ascending, one for each of its values";
+            return shape(what, values.len(), at.len());
         }
         match columns.iter().find(|column| column.len() != rows) {
             Some(odd) => shape("rows of a column", rows, odd.len()),

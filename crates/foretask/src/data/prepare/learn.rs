@@ -114,6 +114,9 @@ fn learn(
     rows_of: &[Vec<usize>],
     wishes: &Wishes,
 ) -> Result<std::result::Result<Encoded, WhyLeftOut>> {
+    if let Column::Sparse { .. } = column {
+        return learn(name, &column.clone().widened(), rows_of, wishes);
+    }
     let chosen = wishes.is_chosen(name);
     let holds = match column {
         Column::Untold(_, why) => Holds::Untold(*why),
@@ -124,6 +127,7 @@ fn learn(
             Holds::Numbers(numbers(name, chosen, values))
         }
         Column::Texts(own) => texts(own),
+        Column::Sparse { .. } => Holds::Numbers(None),
     };
     let facts = Facts {
         rows: column.len(),
@@ -141,7 +145,7 @@ fn learn(
                 .collect();
             medians(rows_of, |row| values[row])
         }
-        Column::Untold(..) => Vec::new(),
+        Column::Sparse { .. } | Column::Untold(..) => Vec::new(),
     };
     decide(name, facts, wishes, fills)
 }

@@ -235,6 +235,7 @@ enum Numbers<'a> {
     Doubles(&'a [f64]),
     Singles(&'a [f32]),
     Flags(Vec<f64>),
+    Sparse(&'a [u32], &'a [f64]),
     None,
 }
 
@@ -249,6 +250,7 @@ impl<'a> Numbers<'a> {
                 let values = texts.codes().map(|code| value(code).unwrap_or(f64::NAN));
                 Self::Flags(values.collect())
             }
+            Column::Sparse { at, values, .. } => Self::Sparse(at, values),
             Column::Untold(..) => Self::None,
         }
     }
@@ -258,6 +260,10 @@ impl<'a> Numbers<'a> {
             Self::Doubles(values) => values.get(row).copied(),
             Self::Singles(values) => values.get(row).map(|&value| f64::from(value)),
             Self::Flags(values) => values.get(row).copied(),
+            Self::Sparse(at, values) => match at.binary_search(&(row as u32)) {
+                Ok(place) => values.get(place).copied(),
+                Err(_) => Some(0.0),
+            },
             Self::None => None,
         };
         value.unwrap_or(f64::NAN)
@@ -331,6 +337,11 @@ impl Seen {
         match column {
             Column::Numbers(_) | Column::Singles(_) if self.numbers.is_settled() => {}
             Column::Numbers(values) => values.iter().for_each(|&value| self.numbers.add(value)),
+            Column::Sparse { rows, values, .. } => {
+                values.iter().for_each(|&value| self.numbers.add(value));
+                // Zeros, as many as there are.
+                (values.len()..*rows).for_each(|_| self.numbers.add(0.0));
+            }
             Column::Singles(values) => values
                 .iter()
                 .for_each(|&value| self.numbers.add(f64::from(value))),
