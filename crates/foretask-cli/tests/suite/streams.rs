@@ -698,7 +698,8 @@ fn one_pass_gathers_what_two_do() {
     fn plain(row: usize) -> String {
         format!("{},{}", row % 7, (row * 37 % 11) as f64 / 4.0)
     }
-    let tables: [(&str, fn(usize) -> String); 6] = [
+    type Cells = fn(usize) -> String;
+    let tables: [(&str, Cells); 6] = [
         ("plain", plain),
         ("gap", |row| match row {
             90 => ",2.5".into(),

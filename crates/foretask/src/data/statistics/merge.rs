@@ -383,17 +383,19 @@ fn join(
         (own, _) => own,
     };
     let at_hand = own.rows().is_some() && other.rows().is_some();
-    if keep == Keep::Folds || keep == Keep::Rows && !at_hand {
-        if let (Some(dealt), true) = (a.dealt(&own, merged), other.can_be_dealt()) {
-            // With one owner the sample stays where it is.
-            drop(own);
-            let dealt = b.dealt_into(Arc::unwrap_or_clone(dealt), other, merged);
-            return Second::Scatter {
-                scatter: Arc::new(dealt.scatter()),
-                rows: None,
-                dealt: Some(Arc::new(dealt)),
-            };
-        }
+    let in_folds = keep == Keep::Folds || keep == Keep::Rows && !at_hand;
+    if in_folds
+        && other.can_be_dealt()
+        && let Some(dealt) = a.dealt(&own, merged)
+    {
+        // With one owner the sample stays where it is.
+        drop(own);
+        let dealt = b.dealt_into(Arc::unwrap_or_clone(dealt), other, merged);
+        return Second::Scatter {
+            scatter: Arc::new(dealt.scatter()),
+            rows: None,
+            dealt: Some(Arc::new(dealt)),
+        };
     }
     let mut scatter = a.scatter(&own) + b.scatter(other);
     let (n, more) = (a.task.samples() as f64, b.task.samples() as f64);
