@@ -282,9 +282,9 @@ def with_description(model: Path, change: Callable[[dict], object]) -> Path:
     """The same model with another description of itself."""
     _, header, body = tensors(model)
     described = header["__metadata__"]
-    description = json.loads(described["foretask-model-2"])
+    description = json.loads(described["foretask-model-3"])
     change(description)
-    described["foretask-model-2"] = json.dumps(description)
+    described["foretask-model-3"] = json.dumps(description)
     text = json.dumps(header).encode()
     other = model.with_name("described.safetensors")
     other.write_bytes(struct.pack("<Q", len(text)) + text + body)
@@ -437,7 +437,7 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     model, x = fit(PROBLEMS["two classes"], tmp_path)
     _, exported = of_onnx(model, x)
     metadata = {entry.key: entry.value for entry in exported.metadata_props}
-    description = json.loads(tensors(model)[1]["__metadata__"]["foretask-model-2"])
+    description = json.loads(tensors(model)[1]["__metadata__"]["foretask-model-3"])
     assert metadata["target"] == "north"
     assert json.loads(metadata["classes"]) == ["cat", "dog"]
     assert json.loads(metadata["forecast_error"]) == description["forecast"]["error"]

@@ -199,6 +199,12 @@ pub enum Error {
         task: String,
     },
 
+    /// Scores that double precision cannot compare.
+    #[error(
+        "the scores are too large for double precision: a feature is far from what the model was trained on; rescale it as in training"
+    )]
+    Scores,
+
     /// A [`Stop`](crate::Stop) was thrown meanwhile.
     #[error("the computation was interrupted")]
     Interrupted,

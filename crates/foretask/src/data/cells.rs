@@ -4,6 +4,7 @@
 //! a task are a range; class lists may differ from task to task in number and in names.
 
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -344,6 +345,43 @@ pub(crate) fn sort_names(names: &mut [String]) {
     } else {
         names.sort();
     }
+}
+
+/// Counts are multiplied as doubles, which are exact up to here.
+pub(crate) const LARGEST_COUNT: usize = 1 << 53;
+
+/// Whether names and counts that come from outside can be those of tasks.
+pub(crate) fn check_tasks(tasks: &[Task]) -> std::result::Result<(), String> {
+    if let Some(name) = twice(tasks.iter().map(|task| &task.name)) {
+        return Err(format!("two tasks are called '{name}'"));
+    }
+    let mut total = 0_usize;
+    for task in tasks {
+        let name = &task.name;
+        if task.classes.len() != task.counts.len() {
+            return Err(format!(
+                "class names and counts of task '{name}' differ in number"
+            ));
+        }
+        if task.classes.is_empty() || task.counts.contains(&0) {
+            return Err(format!("task '{name}' has no class, or one without rows"));
+        }
+        if let Some(class) = twice(task.classes.iter()) {
+            return Err(format!("task '{name}' has two classes '{class}'"));
+        }
+        for &count in &task.counts {
+            total = total
+                .checked_add(count)
+                .filter(|&total| total <= LARGEST_COUNT)
+                .ok_or("the counts are too large")?;
+        }
+    }
+    Ok(())
+}
+
+fn twice<'n>(names: impl Iterator<Item = &'n String>) -> Option<&'n String> {
+    let mut seen = HashSet::new();
+    names.into_iter().find(|name| !seen.insert(name.as_str()))
 }
 
 #[cfg(test)]

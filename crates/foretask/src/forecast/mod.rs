@@ -141,6 +141,27 @@ impl Forecast {
         )
     }
 
+    /// An interval holds what it is about, also where the two come by different ways.
+    pub(crate) fn settle(&mut self) {
+        let hold = |[low, high]: [f64; 2], middle: f64| {
+            let held = [low.min(middle), high.max(middle)];
+            held.map(|end| end.clamp(0.0, 1.0))
+        };
+        self.interval = hold(self.interval, self.error);
+        if let Some(alarm) = &mut self.alarm {
+            alarm.false_alarm_interval = hold(alarm.false_alarm_interval, alarm.false_alarm);
+            alarm.detection_interval = hold(alarm.detection_interval, alarm.detection);
+        }
+        if let Rehearsal::Done {
+            own_error,
+            own_interval,
+            ..
+        } = &mut self.rehearsal
+        {
+            *own_interval = hold(*own_interval, *own_error);
+        }
+    }
+
     /// Where the error on a test of so many samples will lie (90 %): the interval of the error itself, and the luck of
     /// the test.
     pub fn in_test(&self, samples: usize) -> [f64; 2] {

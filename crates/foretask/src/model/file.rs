@@ -8,7 +8,7 @@ use std::path::Path;
 
 use faer::Mat;
 
-use super::{Description, Model, Scores, Term};
+use super::{Description, Model, Scores, Term, check};
 use crate::decision::{Decision, Form, Quadratic, Ties};
 use crate::error::{Error, Result};
 use crate::tensors::{self, Table, Tables};
@@ -103,7 +103,7 @@ impl Model {
                 }
             }
         }
-        tensors::write(FORMAT, &self.description, tables).map_err(|why| Error::Format {
+        tensors::write_sealed(FORMAT, &self.description, tables).map_err(|why| Error::Format {
             what: "the model",
             why,
         })
@@ -142,7 +142,7 @@ impl Model {
 }
 
 /// The name of the metadata entry, and so of the format.
-const FORMAT: &str = "foretask-model-2";
+const FORMAT: &str = "foretask-model-3";
 
 /// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
 /// Links are followed and devices written to.
@@ -210,6 +210,7 @@ fn matrix_columns(matrix: &Mat<f64>) -> Vec<f64> {
 
 fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
     let (description, tables): (Description, _) = Tables::read(bytes, FORMAT, "a foretask model")?;
+    tables.check_seal(bytes)?;
     let read = |name: &str| tables.get(name);
     let (shape, weights) = read("weights")?;
     let (_, bias) = read("bias")?;
@@ -222,18 +223,23 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
     let &[d, features] = shape.as_slice() else {
         return Err("its weights are not a matrix".into());
     };
+    if features == 0 || bias.len() != d {
+        return Err("its weights do not fit its classes".into());
+    }
     let argmax = decision.len() == 1 + 2 * m;
     let form = match (tables.has("thresholds"), tables.has("constants")) {
         (true, _) => Form::Votes {
             thresholds: read("thresholds")?.1,
             ties: match read("ties")?.1.as_slice() {
                 [0.0] => Ties::Margins,
-                _ => Ties::First,
+                [1.0] => Ties::First,
+                _ => return Err("its word for ties is none".into()),
             },
         },
         (_, true) => {
             let (means, precisions) = (read("means")?.1, read("precisions")?.1);
-            if means.len() != m * d || precisions.len() != m * d * d {
+            let square = m.checked_mul(d).and_then(|all| all.checked_mul(d));
+            if Some(means.len()) != m.checked_mul(d) || Some(precisions.len()) != square {
                 return Err("its quadratic rule does not fit its classes".into());
             }
             Form::Quadratic(Quadratic {
@@ -257,7 +263,6 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
     if m < 2
         || form.classes() != m
         || d != expected
-        || bias.len() != d
         || weights.iter().chain(&bias).any(|x| !x.is_finite())
     {
         return Err("its weights do not fit its classes".into());
@@ -289,6 +294,8 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Model, String> {
         },
         _ => return Err("its decision does not fit its classes".into()),
     };
+    check::decision(&decision)?;
+    check::description(&description, &decision)?;
     let terms = terms(&tables, features, d)?;
     let has = |view: View| match view {
         View::Raw | View::Standard => true,

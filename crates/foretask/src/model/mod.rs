@@ -7,6 +7,7 @@
 //! Files are safetensors: loading runs no code. Writing goes to a temporary file in the same folder,
 //! which takes the final name only when it is whole and on the disk.
 
+mod check;
 pub(crate) mod file;
 pub(crate) mod rule;
 pub(crate) mod scores;
@@ -23,6 +24,9 @@ use crate::data::{Rows, Task};
 use crate::decision::{Decision, judged_score};
 use crate::error::{Error, Result};
 use crate::forecast::Forecast;
+
+/// Scores beyond this are refused: their squares, and products with a slope, would not be finite.
+const LARGEST_SCORE: f64 = 1e150;
 
 /// A trained decision for one task, with its forecast.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,7 +172,8 @@ impl Model {
     /// # Errors
     /// If the number of features differs or a value is not finite.
     pub fn scores(&self, rows: Rows<'_>) -> Result<Mat<f64>> {
-        Ok(self.decision.class_scores(self.raw_scores(rows)?))
+        let scores = self.decision.class_scores(self.raw_scores(rows)?);
+        self.bounded(rows, scores)
     }
 
     /// The d scores of each row (n x d). The offsets of a linear rule are in the intercept.
@@ -188,10 +193,7 @@ impl Model {
                 rows.for_entries(row, |column, value| entries.push((column as usize, value)));
                 self.scores.add_entries_to(to, &entries);
             });
-            if !scores.is_all_finite() {
-                rows.check_finite()?;
-            }
-            return Ok(scores);
+            return self.bounded(rows, scores);
         }
         let index: Vec<usize> = (0..rows.len()).collect();
         let zero = vec![0.0; self.features()];
@@ -205,11 +207,18 @@ impl Model {
                 self.scores.add_to(to, panel);
             },
         );
-        // A value that is not finite makes a score that is not finite: no pass over the data of its own.
-        if !scores.is_all_finite() {
-            rows.check_finite()?;
+        self.bounded(rows, scores)
+    }
+
+    /// Scores that can be compared. A value that is not finite makes a score that is not finite: no pass over the data
+    /// of its own.
+    fn bounded(&self, rows: Rows<'_>, scores: Mat<f64>) -> Result<Mat<f64>> {
+        // Not the other way round: NaN compares with nothing.
+        if scores.norm_max() <= LARGEST_SCORE && scores.is_all_finite() {
+            return Ok(scores);
         }
-        Ok(scores)
+        rows.check_finite()?;
+        Err(Error::Scores)
     }
 
     /// The class of each row (an index into [`Model::classes`]).

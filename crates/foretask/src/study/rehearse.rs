@@ -69,6 +69,7 @@ pub(super) fn run<'a>(
                 one.outcome.forecast.rehearse(sources, &stakes, &class);
             }
         }
+        one.outcome.forecast.settle();
     }
     progress(1.0);
     Ok(done)

@@ -26,6 +26,7 @@ mod leave_fold_out;
 mod left_out;
 mod many_classes;
 mod many_tasks;
+mod model_files;
 mod named_rules;
 mod names;
 mod normal_points;

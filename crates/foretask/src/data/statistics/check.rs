@@ -1,46 +1,18 @@
 //! Whether numbers that come from outside can be the statistics of any rows. What passes here can be merged and
 //! trained on without a surprise.
 
-use std::collections::HashSet;
-
 use super::{Bounds, Dealt, FOLDS, Portion, RowBlock, Second, Statistics, columns, parts};
-use crate::data::cells::Task;
+use crate::data::cells::{Task, check_tasks};
 
 /// Rounding that statistics may have gathered over many merges, relative to the numbers that it is made on.
 const ROUNDING: f64 = 1e-6;
-/// Counts are multiplied as doubles, which are exact up to here.
-const LARGEST_COUNT: usize = 1 << 53;
 
 /// The names and counts, before anything is made of them.
 pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
     if features == 0 && !tasks.is_empty() {
         return Err("it has tasks, but no features".into());
     }
-    if let Some(name) = twice(tasks.iter().map(|task| &task.name)) {
-        return Err(format!("two tasks are called '{name}'"));
-    }
-    let mut total = 0_usize;
-    for task in tasks {
-        let name = &task.name;
-        if task.classes.len() != task.counts.len() {
-            return Err(format!(
-                "class names and counts of task '{name}' differ in number"
-            ));
-        }
-        if task.classes.is_empty() || task.counts.contains(&0) {
-            return Err(format!("task '{name}' has no class, or one without rows"));
-        }
-        if let Some(class) = twice(task.classes.iter()) {
-            return Err(format!("task '{name}' has two classes '{class}'"));
-        }
-        for &count in &task.counts {
-            total = total
-                .checked_add(count)
-                .filter(|&total| total <= LARGEST_COUNT)
-                .ok_or("the counts are too large")?;
-        }
-    }
-    Ok(())
+    check_tasks(tasks)
 }
 
 /// The counts of a task in folds, before anything is made of them.
@@ -60,11 +32,6 @@ pub(super) fn folds(task: &Task, folds: &[Vec<usize>], sample: &[usize]) -> Resu
         }
     }
     Ok(())
-}
-
-fn twice<'n>(names: impl Iterator<Item = &'n String>) -> Option<&'n String> {
-    let mut seen = HashSet::new();
-    names.into_iter().find(|name| !seen.insert(name.as_str()))
 }
 
 /// What belongs to the whole.
