@@ -8,6 +8,7 @@ mod bad_input;
 mod commands;
 mod common;
 mod export;
+mod fuzzed;
 mod groups;
 mod output;
 mod prediction;
