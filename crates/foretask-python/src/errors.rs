@@ -7,6 +7,8 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueEr
 use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
+use crate::pool;
+
 /// Runs `work` while other Python threads run. A panic, which would be a mistake of ours, becomes a
 /// `RuntimeError` instead of an exception that `except Exception` does not catch.
 pub fn run<T: Ungil + Send>(
@@ -17,8 +19,8 @@ pub fn run<T: Ungil + Send>(
 }
 
 /// Does `work`; a panic becomes an exception.
-pub fn caught<T>(work: impl FnOnce() -> foretask::Result<T>) -> PyResult<T> {
-    match catch_unwind(AssertUnwindSafe(work)) {
+pub fn caught<T: Send>(work: impl FnOnce() -> foretask::Result<T> + Send) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(|| pool::here(work))) {
         Ok(result) => result.map_err(exception),
         Err(_) => Err(mistake()),
     }

@@ -9,6 +9,7 @@ mod choices;
 mod errors;
 mod forecast;
 mod model;
+mod pool;
 mod prepare;
 mod samples;
 mod statistics;
@@ -36,6 +37,7 @@ mod _foretask {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        pool::remember();
         module.add("MAX_LEVELS", foretask::prepare::MAX_LEVELS)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -473,3 +473,34 @@ fn the_readme_is_short_and_names_the_check() {
         text.contains("\n./check\n") && text.contains("cargo run --release --bin foretask -- demo")
     );
 }
+
+#[test]
+fn every_dependency_has_a_line() {
+    let mut used = HashSet::new();
+    for manifest in files("crates", &["toml"]) {
+        let text = read(&manifest);
+        let mut inside = false;
+        for line in text.lines() {
+            if line.starts_with('[') {
+                inside = line.ends_with("dependencies]");
+            } else if let (true, Some((name, _))) = (inside, line.split_once(" = "))
+                && !name.starts_with("foretask")
+                && !name.starts_with('#')
+            {
+                used.insert(name.to_owned());
+            }
+        }
+    }
+    let text = read(Path::new("docs/dependencies.md"));
+    let rust = text.split("## Python").next().unwrap_or_default();
+    let rows = rust.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.filter_map(|line| line.split('|').nth(1));
+    let listed: HashSet<String> = cells
+        .flat_map(|cell| spans(cell).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    assert!(used.len() > 30, "{used:?}");
+    let unlisted: Vec<_> = used.difference(&listed).collect();
+    let unused: Vec<_> = listed.difference(&used).collect();
+    assert!(unlisted.is_empty(), "without a line: {unlisted:?}");
+    assert!(unused.is_empty(), "not used any more: {unused:?}");
+}

@@ -197,6 +197,17 @@ pub fn write_in_steps<E: From<Error>>(
             .map_err(failed)?;
     }
     file.persist(&place).map_err(|error| failed(error.error))?;
+    // The new name is on the disk when the folder is. Some file systems cannot sync folders.
+    #[cfg(unix)]
+    if let Ok(folder) = std::fs::File::open(folder) {
+        use std::io::ErrorKind::{InvalidInput, Unsupported};
+        match folder.sync_all() {
+            Err(error) if ![InvalidInput, Unsupported].contains(&error.kind()) => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+    }
     Ok(())
 }
 
