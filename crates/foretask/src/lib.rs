@@ -240,8 +240,8 @@
 //! model/
 //!   rule.rs               how scores were made, for people
 //!   scores.rs             functions of the raw features
-//!   check.rs              whether a file can be a model
 //!   mod.rs                a trained decision for one task
+//!   check.rs              whether a file can be a model
 //!   file.rs               as a safetensors file
 //! evaluate.rs             what a model did, next to what was foretold
 //! study/
