@@ -9,6 +9,7 @@
 mod all_targets;
 mod common;
 mod dealt;
+mod degenerate;
 mod edge_cases;
 mod exactness;
 mod false_alarm;

@@ -1,0 +1,357 @@
+//! Data that no formula was made for: constant, collinear, huge, tiny, lopsided. Whatever is asked of it, there is an
+//! answer whose numbers are numbers, or an error that says what to do.
+
+use foretask::{
+    Error, FalseAlarm, Labels, Model, Rows, RuleName, Settings, Study, Tail, Tasks, evaluate,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Cauchy, Distribution, StandardNormal};
+
+struct Problem {
+    name: &'static str,
+    features: usize,
+    values: Vec<f64>,
+    task: Vec<String>,
+    class: Vec<String>,
+}
+
+/// Rows that alternate between classes, task after task.
+struct Shape {
+    features: usize,
+    tasks: usize,
+    classes: usize,
+    rows: usize,
+}
+
+const SHAPE: Shape = Shape {
+    features: 4,
+    tasks: 3,
+    classes: 2,
+    rows: 16,
+};
+
+/// A plain problem whose values `bent` changes: row, feature, class and what was drawn.
+fn bent(
+    name: &'static str,
+    shape: &Shape,
+    bent: impl Fn(usize, usize, usize, f64) -> f64,
+) -> Problem {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let (mut values, mut task, mut class) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..shape.tasks * shape.rows {
+        let own = row % shape.classes;
+        task.push(format!("t{}", row / shape.rows));
+        class.push(format!("c{own}"));
+        for feature in 0..shape.features {
+            let noise: f64 = StandardNormal.sample(&mut random);
+            let away = if feature % shape.classes == own {
+                1.0
+            } else {
+                0.0
+            };
+            values.push(bent(row, feature, own, noise + away));
+        }
+    }
+    Problem {
+        name,
+        features: shape.features,
+        values,
+        task,
+        class,
+    }
+}
+
+fn problems() -> Vec<Problem> {
+    let plain = |name, of: fn(usize, usize, usize, f64) -> f64| bent(name, &SHAPE, of);
+    let scaled = |name, scale: f64| bent(name, &SHAPE, move |_, _, _, x| scale * x);
+    let shaped = |name, shape: Shape| bent(name, &shape, |_, _, _, x| x);
+    let mut all = vec![
+        plain("plain", |_, _, _, x| x),
+        plain("all constant", |_, _, _, _| 3.0),
+        plain("all zero", |_, _, _, _| 0.0),
+        plain("one constant", |_, f, _, x| if f == 1 { 5.0 } else { x }),
+        plain("one duplicated", |r, f, _, x| {
+            if f == 1 {
+                (r * 7 % 5) as f64
+            } else if f == 2 {
+                (r * 7 % 5) as f64
+            } else {
+                x
+            }
+        }),
+        plain(
+            "one feature varies",
+            |_, f, _, x| if f == 0 { x } else { 1.0 },
+        ),
+        plain("no spread within classes", |_, f, c, _| {
+            (c * (f + 1)) as f64
+        }),
+        plain(
+            "no spread within one class",
+            |_, _, c, x| if c == 0 { 2.0 } else { x },
+        ),
+        plain("classes apart without end", |_, _, c, x| x + 1e9 * c as f64),
+        plain("two values", |r, f, _, _| ((r + f) % 2) as f64),
+        plain("whole numbers", |_, _, _, x| x.round()),
+        plain("copies of rows", |r, f, c, _| ((r / 4 + f) % 3 + c) as f64),
+        plain("identical rows in all tasks", |r, f, c, _| {
+            ((r % 16 * 5 + f * 3) % 7 + c) as f64
+        }),
+        plain("large offset", |_, _, _, x| x + 1e12),
+        plain("large offset of one feature", |_, f, _, x| {
+            if f == 0 { x + 1e12 } else { x }
+        }),
+        plain("an offset for each task", |r, _, _, x| {
+            x + 1e6 * (r / 16) as f64
+        }),
+        plain(
+            "one outlier",
+            |r, f, _, x| if r == 3 && f == 0 { 1e100 } else { x },
+        ),
+        plain("one outlier of a source", |r, f, _, x| {
+            if r == 20 && f == 0 { 1e100 } else { x }
+        }),
+        plain("features of all scales", |_, f, _, x| {
+            x * 10f64.powi(40 * f as i32 - 60)
+        }),
+        plain("denormal", |_, _, _, x| x * 1e-310),
+        plain(
+            "one denormal",
+            |_, f, _, x| if f == 0 { x * 1e-310 } else { x },
+        ),
+        plain("opposed", |r, f, c, x| {
+            if r < 16 {
+                x
+            } else {
+                x + if f % 2 == c { -2.0 } else { 2.0 }
+            }
+        }),
+        plain(
+            "sources of another scale",
+            |r, _, _, x| if r < 16 { x } else { 1e8 * x },
+        ),
+        plain("collinear", |r, f, _, x| {
+            if f == 3 {
+                ((r * 13) % 7) as f64
+            } else if f == 2 {
+                2.0 * ((r * 13) % 7) as f64
+            } else {
+                x
+            }
+        }),
+        plain("positive", |_, _, _, x| x.exp()),
+        plain("heavy", |_, _, _, x| x.powi(9)),
+        scaled("1e-150", 1e-150),
+        scaled("1e-60", 1e-60),
+        scaled("1e60", 1e60),
+        scaled("1e150", 1e150),
+        scaled("1e300", 1e300),
+        shaped(
+            "one feature",
+            Shape {
+                features: 1,
+                ..SHAPE
+            },
+        ),
+        shaped(
+            "many features",
+            Shape {
+                features: 60,
+                ..SHAPE
+            },
+        ),
+        shaped("one task", Shape { tasks: 1, ..SHAPE }),
+        shaped(
+            "two rows",
+            Shape {
+                tasks: 1,
+                rows: 2,
+                ..SHAPE
+            },
+        ),
+        shaped("two rows of each task", Shape { rows: 2, ..SHAPE }),
+        shaped("three rows of each task", Shape { rows: 3, ..SHAPE }),
+        shaped(
+            "forty tasks",
+            Shape {
+                tasks: 40,
+                rows: 4,
+                ..SHAPE
+            },
+        ),
+        shaped(
+            "five classes",
+            Shape {
+                classes: 5,
+                rows: 25,
+                ..SHAPE
+            },
+        ),
+        shaped(
+            "as many classes as rows",
+            Shape {
+                classes: 8,
+                rows: 8,
+                ..SHAPE
+            },
+        ),
+    ];
+    let mut lopsided = shaped(
+        "one to sixty",
+        Shape {
+            rows: 122,
+            tasks: 2,
+            ..SHAPE
+        },
+    );
+    for row in 0..lopsided.class.len() {
+        lopsided.class[row] = if row % 61 == 0 { "c0" } else { "c1" }.into();
+    }
+    let mut strangers = shaped("no shared class", SHAPE);
+    for row in 16..48 {
+        strangers.class[row] = format!("s{}", row % 3);
+    }
+    let mut cauchy = shaped("Cauchy", SHAPE);
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let law = Cauchy::new(0.0, 1.0).unwrap();
+    cauchy
+        .values
+        .iter_mut()
+        .for_each(|x| *x += law.sample(&mut random));
+    let mut noise = shaped("labels by lot", SHAPE);
+    for row in 0..16 {
+        noise.class[row] = format!(
+            "c{}",
+            u8::from(random.random_bool(0.5) || row == 0) * u8::from(row != 1)
+        );
+    }
+    all.extend([lopsided, strangers, cauchy, noise]);
+    all
+}
+
+fn settings() -> Vec<(&'static str, Settings)> {
+    let target = || Settings {
+        target: Some("t0".into()),
+        ..Settings::default()
+    };
+    let rule = |rule| Settings { rule, ..target() };
+    let labels = |labels| Settings { labels, ..target() };
+    vec![
+        ("default", target()),
+        ("one-hot", rule(RuleName::OneHot)),
+        ("one-vs-all", rule(RuleName::OneVsAll)),
+        ("one-vs-one", rule(RuleName::OneVsOne)),
+        ("bayes", rule(RuleName::Bayes)),
+        ("optimal", labels(Labels::Optimal)),
+        ("classical", labels(Labels::Classical)),
+        ("alone", labels(Labels::Alone)),
+        ("pooled", labels(Labels::Pooled)),
+        (
+            "alarm",
+            Settings {
+                false_alarm: Some(FalseAlarm {
+                    null: "c0".into(),
+                    rate: 0.2,
+                    tail: Tail::default(),
+                }),
+                ..target()
+            },
+        ),
+    ]
+}
+
+/// All that is asked of an answer, and whether there was one.
+fn is_answered(problem: &Problem, how: &str, settings: &Settings) -> bool {
+    let what = format!("{}, {how}", problem.name);
+    let rows = Rows::row_major(&problem.values, problem.features).unwrap();
+    let tasks = Tasks::new(rows, &problem.task, &problem.class);
+    let study = tasks.and_then(|tasks| Study::new(&tasks, settings));
+    let study = match study {
+        Ok(study) => study,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return false;
+        }
+    };
+    let forecast = study.forecast();
+    let shares = [
+        &[forecast.error][..],
+        &forecast.interval,
+        &forecast.class_errors,
+        &forecast.priors,
+    ];
+    assert!(
+        shares
+            .concat()
+            .iter()
+            .all(|share| (0.0..=1.0).contains(share)),
+        "{what}: {shares:?}"
+    );
+    let [low, high] = forecast.interval;
+    assert!(
+        low <= forecast.error && forecast.error <= high,
+        "{what}: {forecast:?}"
+    );
+    let model = match study.model() {
+        Ok(model) => model,
+        Err(error) => panic!("{what}: {error}"),
+    };
+    let bytes = model.to_bytes().unwrap();
+    let again = Model::from_bytes(&bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(again == model, "{what}");
+    assert_eq!(again.to_bytes().unwrap(), bytes, "{what}");
+    match model.probabilities(rows) {
+        Ok(probabilities) => {
+            for row in probabilities.row_iter() {
+                assert!(
+                    row.iter().all(|p| (0.0..=1.0).contains(p)),
+                    "{what}: {row:?}"
+                );
+                assert!(
+                    (row.iter().sum::<f64>() - 1.0).abs() < 1e-9,
+                    "{what}: {row:?}"
+                );
+            }
+        }
+        Err(Error::Scores) => return false,
+        Err(error) => panic!("{what}: {error}"),
+    }
+    let own: Vec<usize> = (0..problem.task.len())
+        .filter(|&row| problem.task[row] == "t0")
+        .collect();
+    let values: Vec<f64> = own
+        .iter()
+        .flat_map(|&row| problem.values[row * problem.features..][..problem.features].to_vec())
+        .collect();
+    let class: Vec<&str> = own.iter().map(|&row| problem.class[row].as_str()).collect();
+    let measured = evaluate(
+        &model,
+        Rows::row_major(&values, problem.features).unwrap(),
+        &class,
+    )
+    .unwrap();
+    let numbers = [measured.error, measured.comparable, measured.log_loss];
+    assert!(numbers.iter().all(|x| x.is_finite()), "{what}: {numbers:?}");
+    true
+}
+
+#[test]
+fn whatever_the_data_numbers_are_numbers() {
+    let problems = problems();
+    assert!(problems.len() >= 40, "{}", problems.len());
+    let mut unanswered = Vec::new();
+    for problem in &problems {
+        for (how, settings) in settings() {
+            if !is_answered(problem, how, &settings) {
+                unanswered.push(format!("{}, {how}", problem.name));
+            }
+        }
+    }
+    let default: Vec<_> = unanswered
+        .iter()
+        .filter(|own| own.ends_with(", default"))
+        .collect();
+    println!("{} without an answer: {unanswered:?}", unanswered.len());
+    assert!(default.len() <= 3, "{default:?}");
+}
