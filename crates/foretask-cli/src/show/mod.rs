@@ -6,6 +6,8 @@ pub mod reliability;
 pub mod table;
 pub mod words;
 
+use std::collections::HashMap;
+
 use foretask::{Rule, RuleName};
 
 use crate::summary::Summary;
@@ -14,7 +16,10 @@ use table::{Align, Table};
 /// Lighter families are not worth a line.
 const SHOWN_WEIGHT: f64 = 0.005;
 
-/// The target and all tasks, with their likeness to the target where it is known.
+/// Sources that are listed for people; of more, those that are most like the target or its opposite.
+const MOST_SOURCES: usize = 40;
+
+/// The target and the sources, with their likeness to the target where it is known.
 pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -> String {
     let samples: usize = summary.tasks.iter().map(|task| task.samples()).sum();
     let mut table = Table::new(&[
@@ -27,12 +32,22 @@ pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -
     let last = relatedness.map_or("", |_| "likeness to the target");
     table.row(["task", "samples", "classes", "", last]);
     // The target first: it is what the rest is compared with.
-    let (target, sources): (Vec<_>, Vec<_>) =
+    let (target, mut sources): (Vec<_>, Vec<_>) =
         (summary.tasks.iter()).partition(|task| task.name == summary.target);
+    let known: HashMap<&str, Option<f64>> = relatedness
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    let unlisted = sources.len().saturating_sub(MOST_SOURCES);
+    if unlisted > 0 {
+        let size = |task: &str| known.get(task).copied().flatten().map_or(0.0, f64::abs);
+        sources.sort_by(|a, b| size(&b.name).total_cmp(&size(&a.name)));
+        sources.truncate(MOST_SOURCES);
+    }
     for task in target.into_iter().chain(sources) {
-        let known = relatedness.and_then(|all| all.iter().find(|(name, _)| *name == task.name));
-        let (number, word) = match known {
-            Some((_, value)) => words::relatedness(*value),
+        let (number, word) = match known.get(task.name.as_str()) {
+            Some(value) => words::relatedness(*value),
             None if task.name == summary.target => (String::new(), "the target"),
             None => (String::new(), ""),
         };
@@ -44,8 +59,15 @@ pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -
             word.to_owned(),
         ]);
     }
+    let more = match unlisted {
+        0 => String::new(),
+        count => format!(
+            "  … and {} (--json has all)\n",
+            words::count(count, "more source")
+        ),
+    };
     format!(
-        "{} of {} with {}; the target is '{}'\n\n{}",
+        "{} of {} with {}; the target is '{}'\n\n{}{more}",
         words::count(samples, "sample"),
         words::count(summary.tasks.len(), "task"),
         words::count(summary.features, "feature"),

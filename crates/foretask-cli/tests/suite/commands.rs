@@ -430,3 +430,36 @@ fn every_command_has_help_with_examples() {
         assert!(folder.stdout(&["completions", shell]).contains("evaluate"));
     }
 }
+
+/// Of very many sources a person sees those that say most; machines see all.
+#[test]
+fn very_many_sources_are_not_all_listed() {
+    let folder = Folder::new();
+    let mut rows = Rows::of("target", &["cat", "dog"], 8, 1);
+    for source in 0..60 {
+        let more = Rows::of(&format!("source{source}"), &["cat", "dog"], 2, 2 + source);
+        rows.0.extend(more.0);
+    }
+    folder.write("train.csv", rows.csv());
+    let arguments = [
+        "forecast",
+        "train.csv",
+        "--target",
+        "target",
+        "--views",
+        "linear",
+    ];
+    let text = folder.stdout(&[&arguments[..], &["--no-details"]].concat());
+    let listed = text
+        .lines()
+        .filter(|line| line.starts_with("  source"))
+        .count();
+    assert_eq!(listed, 40, "{text}");
+    assert!(
+        text.contains("… and 20 more sources (--json has all)"),
+        "{text}"
+    );
+    let report = folder.json(&[&arguments[..], &["--no-details", "--json"]].concat());
+    assert_eq!(report["tasks"].as_array().unwrap().len(), 61);
+    assert_eq!(report["relatedness"].as_object().unwrap().len(), 60);
+}
