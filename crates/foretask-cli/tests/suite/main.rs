@@ -8,6 +8,7 @@ mod bad_input;
 mod commands;
 mod common;
 mod export;
+mod faults;
 mod fuzzed;
 mod groups;
 mod output;
