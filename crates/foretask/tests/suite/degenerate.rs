@@ -355,3 +355,152 @@ fn whatever_the_data_numbers_are_numbers() {
     println!("{} without an answer: {unanswered:?}", unanswered.len());
     assert!(default.len() <= 3, "{default:?}");
 }
+
+/// A problem told otherwise: rows in another order, other names, other units.
+struct Retold<'a> {
+    order: Vec<usize>,
+    task: fn(&str) -> String,
+    class: fn(&str) -> String,
+    /// The number of the task, and the value.
+    value: fn(usize, f64) -> f64,
+    settings: &'a Settings,
+}
+
+impl Retold<'_> {
+    /// The probabilities of all rows by class, in the old order, as rows of the target; and the foretold error.
+    fn answer(&self, problem: &Problem, rows: usize) -> Option<(Vec<f64>, f64)> {
+        let p = problem.features;
+        let of = |row: usize, task: usize| {
+            let own = problem.values[row * p..][..p].iter();
+            own.map(move |&x| (self.value)(task, x))
+                .collect::<Vec<f64>>()
+        };
+        let order = || self.order.iter();
+        let values: Vec<f64> = order().flat_map(|&row| of(row, row / rows)).collect();
+        let tasks: Vec<String> = order()
+            .map(|&row| (self.task)(&problem.task[row]))
+            .collect();
+        let classes: Vec<String> = order()
+            .map(|&row| (self.class)(&problem.class[row]))
+            .collect();
+        let settings = Settings {
+            target: Some((self.task)("t0")),
+            ..self.settings.clone()
+        };
+        let tasks = Tasks::new(Rows::row_major(&values, p).unwrap(), &tasks, &classes).ok()?;
+        let study = Study::new(&tasks, &settings).ok()?;
+        let model = study.model().ok()?;
+        let every: Vec<f64> = (0..problem.class.len())
+            .flat_map(|row| of(row, 0))
+            .collect();
+        let probabilities = model
+            .probabilities(Rows::row_major(&every, p).unwrap())
+            .ok()?;
+        let names = (0..model.classes().len()).map(|class| (self.class)(&format!("c{class}")));
+        let places = names.filter_map(|name| model.classes().iter().position(|own| *own == name));
+        let columns =
+            places.flat_map(|place| probabilities.col(place).iter().copied().collect::<Vec<_>>());
+        Some((columns.collect(), study.forecast().error))
+    }
+}
+
+/// What changes the words, the order or the units of a problem changes no probability and no forecast.
+#[test]
+fn a_problem_that_is_told_otherwise_is_the_same() {
+    let shapes = [
+        SHAPE,
+        Shape {
+            classes: 3,
+            rows: 24,
+            ..SHAPE
+        },
+    ];
+    let own = |name: &str| name.to_owned();
+    let turned = |name: &str| name.replace('0', "z");
+    let mut compared = 0;
+    for shape in &shapes {
+        let problem = bent("plain", shape, |_, _, _, x| x);
+        let mut order: Vec<usize> = (0..problem.class.len()).collect();
+        let as_told = order.clone();
+        order.reverse();
+        order.swap(0, 9);
+        order.swap(3, 30);
+        for (how, settings) in settings() {
+            // An angle to the origin is not one to another.
+            let linear = Settings {
+                views: "linear".parse().unwrap(),
+                ..settings.clone()
+            };
+            let plain = |settings| Retold {
+                order: as_told.clone(),
+                task: own,
+                class: own,
+                value: |_, x| x,
+                settings,
+            };
+            let named = if how == "alarm" { own } else { turned };
+            let others = [
+                (
+                    "rows",
+                    Retold {
+                        order: order.clone(),
+                        ..plain(&settings)
+                    },
+                ),
+                (
+                    "tasks",
+                    Retold {
+                        task: turned,
+                        ..plain(&settings)
+                    },
+                ),
+                (
+                    "classes",
+                    Retold {
+                        class: named,
+                        ..plain(&settings)
+                    },
+                ),
+                (
+                    "a shift of each task",
+                    Retold {
+                        value: |task, x| x + 3.0 * (task + 1) as f64,
+                        ..plain(&linear)
+                    },
+                ),
+                (
+                    "a factor",
+                    Retold {
+                        value: |_, x| 1000.0 * x,
+                        ..plain(&settings)
+                    },
+                ),
+                (
+                    "a small factor",
+                    Retold {
+                        value: |_, x| 1e-6 * x,
+                        ..plain(&settings)
+                    },
+                ),
+            ];
+            for (what, other) in others {
+                let expected = plain(other.settings).answer(&problem, shape.rows);
+                let found = other.answer(&problem, shape.rows);
+                let (Some((a, error)), Some((b, other))) = (expected, found) else {
+                    continue;
+                };
+                assert_eq!(a.len(), b.len());
+                for (a, b) in a.iter().zip(&b) {
+                    assert!((a - b).abs() < 1e-9, "{what}, {how}: {a} and {b}");
+                }
+                assert!(
+                    (error - other).abs() < 1e-9,
+                    "{what}, {how}: {error} and {other}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    // An alarm is of two classes.
+    assert_eq!(compared, 6 * (2 * 10 - 1));
+}
