@@ -201,6 +201,21 @@ class Forecast:
             return 1.0 - points[::-1, 1], 1.0 - points[::-1, 0]
         return points[:, 0], points[:, 1]
 
+    def _roc_band(self, n_points: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the upper and the lower edge of the band of a ROC; none of a theory.
+
+        Each point has two intervals, of false alarms and of detections; the edges go through the corners of
+        what both hold, so that at any share of false alarms the band holds the detections with 90 % at least.
+        """
+        points = self._raw.roc(n_points)
+        if points is None or np.isnan(points).any():
+            return None
+        fewer, more, lowest, highest = points[:, 2:].T
+        if self._sign < 0:
+            # As in `roc`: what is not called the first class is called ours, and the axes change places.
+            fewer, more, lowest, highest = (1.0 - edge[::-1] for edge in (highest, lowest, more, fewer))
+        return np.column_stack([fewer, highest]), np.column_stack([more, lowest])
+
     def summary(self) -> str:
         """Return what it comes to, in a few lines of plain words: those of the command line.
 

@@ -24,6 +24,22 @@ pub enum Failure {
         help: &'static str,
     },
 
+    /// A shell that completions are not known for.
+    #[error("which shell completions are for cannot be told: SHELL is '{found}'")]
+    UnknownShell {
+        /// What it is.
+        found: String,
+    },
+    /// A shell without a folder for completions.
+    #[error("{shell} has no folder that it looks for completions in")]
+    NoCompletions {
+        /// The shell.
+        shell: String,
+    },
+    /// Nobody's folder.
+    #[error("there is no folder to install to: neither XDG_DATA_HOME nor HOME is set")]
+    NoHome,
+
     // Reading.
     /// A table.
     #[error(transparent)]
@@ -147,6 +163,12 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
     },
+    /// Two outputs in one file.
+    #[error("{}: is to hold both the picture and another output; name two files", path.display())]
+    TwoOutputs {
+        /// The file.
+        path: PathBuf,
+    },
     /// An output file that is a folder.
     #[error("{}: is a folder; name a file", path.display())]
     IsFolder {
@@ -180,6 +202,13 @@ impl Failure {
         use foretask::Error;
         match self {
             Self::Half { help, .. } => Some(help),
+            Self::UnknownShell { .. } => {
+                Some("name it: foretask completions bash --install; others are zsh and fish")
+            }
+            Self::NoCompletions { .. } => Some(
+                "without --install the script is printed; load it in what the shell runs at its start",
+            ),
+            Self::NoHome => Some("without --install the script is printed"),
             Self::Model { .. } => Some("a model is a file that `foretask fit -o` wrote"),
             Self::Statistics { .. } => {
                 Some("statistics are a file that `foretask gather` or `foretask merge` wrote")

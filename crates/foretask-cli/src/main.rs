@@ -28,9 +28,21 @@
 //!   ipc.rs                Arrow, Feather
 //!   mod.rs                a table from files, whole or in batches
 //! plot/
-//!   scores.rs             what is drawn
-//!   histogram.rs          bars of scores
-//!   mod.rs                the figure of scores
+//!   error.rs              why there is no picture
+//!   palette.rs            the colours
+//!   letters.rs            how wide a text is, and its outlines
+//!   scene.rs              lines, areas and texts of a picture
+//!   axes.rs               headings, legends, axes
+//!   scores.rs             scores by class
+//!   histogram.rs          bars of them
+//!   densities.rs          bars and what was foretold
+//!   dots.rs               values with intervals, by row
+//!   confusion.rs          what each class is called
+//!   curve.rs              what more labels bring
+//!   roc.rs                detections against false alarms
+//!   png.rs                a scene as pixels
+//!   svg.rs                a scene as text
+//!   mod.rs                panels under a title, as a file
 //! failure.rs              what can stop a command
 //! exit.rs                 what number that is for the shell
 //! progress.rs             a bar on a terminal
@@ -53,6 +65,7 @@
 //!     plan.rs             how columns became their features
 //!     mod.rs              files of statistics, and their union
 //!   load.rs               a table or statistics, its study, a model
+//!   figures.rs            the panels of --plot
 //!   gather/
 //!     gaps.rs             rows with missing values, dropped or refused
 //!     store.rs            parts that were gathered before
@@ -66,7 +79,7 @@
 //!     mod.rs              foretask demo
 //!   evaluate/
 //!     alarm.rs            a held rate as it came out
-//!     scores.rs           the figure of measured scores
+//!     scores.rs           the picture of a test
 //!     mod.rs              foretask evaluate
 //!   forecast/
 //!     compare.rs          other rules and theories

@@ -74,6 +74,12 @@ impl<'a> Summary<'a> {
         }
     }
 
+    /// The labels that the target has in each class.
+    pub fn counts(&self) -> &'a [usize] {
+        let target = self.tasks.iter().find(|task| task.name == self.target);
+        target.map_or(&[], |task| &task.counts)
+    }
+
     /// The classes that are decided between.
     pub fn classes(&self) -> &'a [String] {
         let target = self.tasks.iter().find(|task| task.name == self.target);

@@ -72,12 +72,20 @@ impl Forecast {
         ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Share of the second class called the first, and of the first called the first, by threshold.
+    /// Share of the second class called the first, of the first called the first, and the ends of their intervals
+    /// (not a number of a theory), by threshold.
     fn roc<'py>(&self, py: Python<'py>, points: usize) -> Option<Bound<'py, PyArray2<f64>>> {
         let curve = self.0.roc(points)?;
-        let array = Array2::from_shape_fn((curve.len(), 2), |(point, which)| match which {
-            0 => curve[point].false_alarm,
-            _ => curve[point].detection,
+        let array = Array2::from_shape_fn((curve.len(), 6), |(point, which)| {
+            let point = &curve[point];
+            let end =
+                |interval: Option<[f64; 2]>, end: usize| interval.map_or(f64::NAN, |i| i[end]);
+            match which {
+                0 => point.false_alarm,
+                1 => point.detection,
+                2 | 3 => end(point.false_alarm_interval, which - 2),
+                _ => end(point.detection_interval, which - 4),
+            }
         });
         Some(array.into_pyarray(py))
     }

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._classifier import MultiTaskClassifier
 from .._evaluation import evaluate
 from .._forecast import Forecast
+from .._html import shown
 from .._study import Study
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+
+#: Longer names are cut.
+LONGEST = 28
+#: More rows than this are not drawn.
+MOST_ROWS = 24
+#: Inches from row to row, and around all of them.
+ROW, AROUND = 0.3, 1.8
 
 #: Points of a curve: one for every two pixels or so.
 POINTS = 400
@@ -48,13 +56,17 @@ class Display:
         except ImportError as error:
             raise ImportError("plots need matplotlib: pip install 'foretask[plot]'") from error
         if ax is None:
-            _, ax = plt.subplots()
+            _, ax = plt.subplots(figsize=self._size(), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
         self._draw(ax, **options)
         return self
 
     def _draw(self, ax: Axes, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError
+
+    def _size(self) -> tuple[float, float]:
+        """Return width and height of a new figure, in inches."""
+        return 6.4, 4.8
 
 
 class StudyDisplay(Display):
@@ -230,3 +242,21 @@ def only(found: Any, target: Any = None) -> Any:
     if target not in by_task:
         raise ValueError(f"there is no target {target!r}; known: {known}")
     return by_task[target]
+
+
+def name(label: Any, longest: int = LONGEST) -> str:
+    r"""Return the name of a task or class as a picture may show it.
+
+    >>> name("mug"), name("$5"), name("n" * 40, longest=5)
+    ('mug', '\\$5', 'nnnn…')
+    """
+    text = shown(label)
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    # What stands between two dollars would be set as a formula.
+    return text.replace("$", r"\$")
+
+
+def expected(error: float, interval: tuple[float, float]) -> str:
+    """Return an expected error with its interval."""
+    return f"{error:.1%} expected ({interval[0]:.1%} to {interval[1]:.1%})"

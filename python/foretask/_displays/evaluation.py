@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._classifier import MultiTaskClassifier
 from .._evaluation import Evaluation, evaluate
-from .base import Display, only
+from .base import AROUND, MOST_ROWS, ROW, Display, name, only
+from .palette import FORETOLD, MEASURED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,41 +48,60 @@ class EvaluationDisplay(Display):
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
 
-    def _draw(self, ax: Axes) -> None:
+    def _classes(self) -> NDArray[np.int64]:
+        """Return the classes that have a row: of very many those whose errors differ most."""
         measured, told = self.evaluation, self.evaluation.forecast
-        place = np.arange(len(measured.classes) + 1)
+        apart = np.nan_to_num(np.abs(np.asarray(measured.class_errors, float) - told.class_errors))
+        return np.sort(np.argsort(-apart, kind="stable")[:MOST_ROWS])
+
+    def _size(self) -> tuple[float, float]:
+        return 6.4, max(3.6, 1.3 * ROW * (len(self._classes()) + 1) + AROUND)
+
+    def _draw(self, ax: Axes) -> None:
+        from matplotlib.ticker import PercentFormatter
+
+        measured, told = self.evaluation, self.evaluation.forecast
+        shown = self._classes()
+        place = np.arange(len(shown) + 1)
         # One above the other, so that equal errors can be told apart.
-        apart = 0.12
+        apart = 0.14
         lines = []
-        for name, found, shift in (("foretold", told, -apart), ("measured", measured, apart)):
-            errors = np.r_[found.error, found.class_errors]
-            lines += ax.plot(errors, place + shift, "o", clip_on=False, label=name)
-            ax.plot(found.interval, [shift, shift], "|-", color=lines[-1].get_color())
+        for label, found, shift, colour, fill in (
+            ("foretold", told, -apart, FORETOLD, "none"),
+            ("measured", measured, apart, MEASURED, "full"),
+        ):
+            errors = np.r_[found.error, np.asarray(found.class_errors, float)[shown]]
+            ax.plot(found.interval, [shift, shift], "|-", color=colour)
+            lines += ax.plot(
+                errors, place + shift, "o", clip_on=False, color=colour, fillstyle=fill, label=label
+            )
         self.foretold_, self.measured_ = lines
         # The luck of a test of this size makes it wider.
         (self.in_test_,) = ax.plot(
-            measured.foretold, [-apart, -apart], "|:", color=self.foretold_.get_color(), label="in this test"
+            measured.foretold, [-apart, -apart], "|:", color=FORETOLD, label="in this test"
         )
         if measured.shares_differ and measured.at_priors is not None:
             ax.plot(
                 measured.at_priors,
                 apart,
-                "o",
+                "s",
+                color=MEASURED,
                 fillstyle="none",
-                color=self.measured_.get_color(),
-                label="at the shares of the forecast",
+                label="at the forecast's shares",
             )
-        ax.set_yticks(place, ["all", *(str(label) for label in measured.classes)])
-        ax.invert_yaxis()
+        ax.set_yticks(place, ["all", *(name(label) for label in np.asarray(measured.classes)[shown])])
+        ax.set_ylim(len(shown) + 0.5, -0.5)
         ax.set_xlim(left=0.0)
+        ax.xaxis.set_major_formatter(PercentFormatter(1.0))
         inside = "within" if measured.within else "outside"
         foretold = f"{told.error:.1%} foretold" if told.told else "none could be foretold"
-        ax.set(
-            title=f"error: {foretold}, {measured.comparable:.1%} measured, "
+        ax.set_title(
+            f"{name(measured.task)}\n"
+            f"error: {foretold}, {measured.comparable:.1%} measured,\n"
             f"{inside} what a test of this size may show",
-            xlabel=f"error of {measured.task}",
-            ylabel="class",
+            fontsize="medium",
         )
+        ax.set(xlabel=f"error of {name(measured.task)}", ylabel="class")
         ax.legend(fontsize="small")
 
     @classmethod

@@ -12,15 +12,25 @@ from .._classifier import MultiTaskClassifier
 from .._forecast import TaskValues
 from .._statistics import Statistics
 from .._study import Study
-from .base import Display, TrainingDisplay, only
+from .base import AROUND, MOST_ROWS, ROW, Display, TrainingDisplay, expected, name, only
+from .palette import HARMS, HELPS, MUTED, UNKNOWN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from typing_extensions import Self
 
 
+#: Matrices of more tasks have no numbers, and of still more no names.
+NUMBERED, NAMED = 20, 40
+
+#: The colour of each verdict.
+COLOURS = {"helps": HELPS, "harms": HARMS, "cannot be told": UNKNOWN}
+
+
 class TaskValueDisplay(TrainingDisplay):
-    """Expected error without each source.
+    """What each source brings: by how much it lowers the expected error, with its 95 % interval.
+
+    The best is on top, under all of them together; of more than 24 those that change most are shown.
 
     Parameters
     ----------
@@ -31,23 +41,68 @@ class TaskValueDisplay(TrainingDisplay):
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         What it was drawn on.
+    dots_ : list of matplotlib Line2D
+        One for each row, from above.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from foretask import TaskValueDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> display = TaskValueDisplay.from_data(X[:120], y[:120] % 2, y[:120] // 4, target=0)
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()][0]
+    'all together'
     """
 
     def __init__(self, values: TaskValues) -> None:
         self.values = values
 
-    def _draw(self, ax: Axes) -> None:
+    def _rows(self) -> list[tuple[str, float, tuple[float, float], str]]:
+        """Return name, difference, interval and verdict of each row."""
         values = self.values
-        order = np.argsort(values.error_without)
-        place = np.arange(len(order))
-        error = values.error_without[order]
-        interval = values.interval_without[order]
-        spread = np.abs(interval.T - error)
-        ax.barh(place, error, xerr=spread, alpha=0.6, capsize=3)
-        ax.axvline(values.error, color="0.2", linestyle="--", label="with all sources")
-        ax.set_yticks(place, [f"without {values.sources[i]}" for i in order])
-        ax.set_xlabel(f"expected error of {values.task}")
-        ax.legend(loc="lower right")
+        largest = np.argsort(-np.abs(values.difference), kind="stable")[:MOST_ROWS]
+        order = largest[np.argsort(-values.difference[largest], kind="stable")]
+        rows = [
+            (
+                name(values.sources[i]),
+                float(values.difference[i]),
+                tuple(values.difference_interval[i]),
+                str(values.verdict[i]),
+            )
+            for i in order
+        ]
+        if values.all_sources is not None and len(values.sources) > 1:
+            paired = values.all_sources.paired
+            rows.insert(0, ("all together", paired.difference, tuple(paired.interval), str(paired.verdict)))
+        return rows
+
+    def _size(self) -> tuple[float, float]:
+        return 6.4, max(2.6, ROW * len(self._rows()) + AROUND)
+
+    def _draw(self, ax: Axes) -> None:
+        values, rows = self.values, self._rows()
+        self.dots_ = []
+        told = set()
+        for place, (_, difference, interval, verdict) in enumerate(rows):
+            # Each verdict once in the legend.
+            label = None if verdict in told else verdict
+            told.add(verdict)
+            colour = COLOURS[verdict]
+            ax.plot(100.0 * np.asarray(interval), [place, place], color=colour, linewidth=2)
+            self.dots_ += ax.plot(100.0 * difference, place, "o", color=colour, label=label)
+        ax.axvline(0.0, color=MUTED, linewidth=1)
+        ax.set_yticks(range(len(rows)), [row[0] for row in rows])
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.grid(axis="y", alpha=0.3)
+        hidden = len(values.sources) - MOST_ROWS
+        more = f"\n({hidden} more sources change less)" if hidden > 0 else ""
+        ax.set_xlabel(f"points of error saved, with 95 % interval{more}")
+        ax.set_title(
+            f"{name(values.task)}\nerror with all sources: {expected(values.error, values.interval)}",
+            fontsize="medium",
+        )
+        if rows:
+            ax.legend(fontsize="small")
 
     @classmethod
     def from_study(cls, study: Study, *, target: Any = None, ax: Axes | None = None) -> Self:
@@ -98,17 +153,32 @@ class TaskRelatednessDisplay(Display):
         self.relatedness = relatedness
 
     def _draw(self, ax: Axes, *, colorbar: bool = True) -> None:
-        self.im_ = ax.imshow(self.relatedness, vmin=-1.0, vmax=1.0, cmap="RdBu")
-        place = np.arange(len(self.tasks))
-        names = [str(task) for task in self.tasks]
-        ax.set_xticks(place, names, rotation=45, ha="right")
-        ax.set_yticks(place, names)
-        for (i, j), value in np.ndenumerate(self.relatedness):
-            text = "" if np.isnan(value) else f"{value:+.2f}"
-            dark = abs(value) > 0.6
-            ax.text(j, i, text, ha="center", va="center", color="white" if dark else "black")
+        from matplotlib.colors import LinearSegmentedColormap
+
+        alike = LinearSegmentedColormap.from_list("likeness", [HARMS, "white", HELPS])
+        self.im_ = ax.imshow(self.relatedness, vmin=-1.0, vmax=1.0, cmap=alike)
+        count = len(self.tasks)
+        if count <= NAMED:
+            names = [name(task, 20) for task in self.tasks]
+            ax.set_xticks(range(count), names, rotation=45, ha="right", rotation_mode="anchor")
+            ax.set_yticks(range(count), names)
+        # More numbers than this could not be read.
+        if count <= NUMBERED:
+            for (i, j), value in np.ndenumerate(self.relatedness):
+                text = "" if np.isnan(value) else f"{value:+.2f}"
+                dark = abs(value) > 0.6
+                colour = "white" if dark else "black"
+                ax.text(j, i, text, ha="center", va="center", color=colour, fontsize="small")
+        ax.set_title("Likeness of the differences between classes", fontsize="medium")
         if colorbar:
-            self.figure_.colorbar(self.im_, ax=ax, label="likeness of the class differences")
+            bar = self.figure_.colorbar(self.im_, ax=ax)
+            bar.set_ticks(
+                [-1, -0.5, 0, 0.5, 1], labels=["−1 opposed", "−0.5", "0 unrelated", "0.5", "1 the same"]
+            )
+
+    def _size(self) -> tuple[float, float]:
+        side = 0.55 * min(len(self.tasks), NAMED)
+        return max(6.4, side + 3.0), max(4.8, side + 1.5)
 
     @classmethod
     def from_estimator(cls, estimator: MultiTaskClassifier, *, ax: Axes | None = None, **kwargs: Any) -> Self:

@@ -27,6 +27,7 @@ Exit codes: 0 done, 1 the answer is no (evaluate --fail-above), 2 error.";
 const DEMO_EXAMPLES: &str = "\
 Examples:
   foretask demo
+  foretask demo --plot demo.svg
   foretask demo --json";
 
 const CHECK_EXAMPLES: &str = "\
@@ -52,6 +53,8 @@ Examples:
   foretask forecast data.npz --features X --label y --task domain --target 3
       Of an .npz file the options name arrays.
   foretask forecast data.csv --target webcam --labels optimal --lambda 10 --gamma 1
+  foretask forecast data.csv --target webcam --plot forecast.svg
+      A picture: scores, the learning curve, what each source brings, detections. Also .png and .html.
   foretask forecast data.csv --target webcam --details
       How the decision is made, and what theories would foretell.
   foretask forecast data.csv --target webcam --compare
@@ -75,6 +78,7 @@ Examples:
 const FIT_EXAMPLES: &str = "\
 Examples:
   foretask fit data.csv --target webcam -o model.safetensors
+  foretask fit data.csv --target webcam -o model.safetensors --plot forecast.png
   foretask fit data.csv --target webcam --prior cat=0.9,dog=0.1 -o model.safetensors
   foretask fit data.csv --target webcam --cost cat=5,dog=1 -o model.safetensors
       A mistake in the class 'cat' costs five times as much.
@@ -120,7 +124,7 @@ Columns are found by the names of the model's features; others are ignored.";
 const EVALUATE_EXAMPLES: &str = "\
 Examples:
   foretask evaluate model.safetensors test.csv
-  foretask evaluate model.safetensors test.csv --plot scores.svg
+  foretask evaluate model.safetensors test.csv --plot scores.png
   foretask evaluate model.safetensors test.csv --fail-above 0.05
       Exits with 1 if more than 5 % of the decisions are wrong.
   foretask evaluate test.safetensors test.csv
@@ -149,6 +153,8 @@ yes nor no, and a gap that nothing fills, make decision NaN.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
+  foretask completions --install
+      For the shell that is used, in the user's own folders, with the manual pages; says what it wrote.
   foretask completions bash > ~/.local/share/bash-completion/completions/foretask
   foretask completions zsh > ~/.zfunc/_foretask
   foretask completions fish > ~/.config/fish/completions/foretask.fish";
@@ -195,7 +201,7 @@ pub enum Command {
     /// Write a model in a format that other programs run
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(Export),
-    /// Print a completion script for a shell
+    /// Print a completion script for a shell, or install it with the manual pages
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions(Completions),
     /// Print the manual page, or that of one command, in troff
@@ -209,6 +215,9 @@ pub enum Command {
 /// `foretask demo`
 #[derive(Debug, Args)]
 pub struct Demo {
+    /// Draw the errors of the methods and how alike the sources are
+    #[arg(long, value_name = "FILE.svg|png|html")]
+    pub plot: Option<PathBuf>,
     /// Print JSON (docs/json.md) instead of tables
     #[arg(long)]
     pub json: bool,
@@ -269,6 +278,9 @@ pub struct Forecast {
     /// Add what every rule is expected to do, and what every theory would foretell
     #[arg(long, help_heading = "Questions", hide_short_help = true)]
     pub compare: bool,
+    /// Draw scores or confusions, the learning curve, what each source brings, and detections against false alarms
+    #[arg(long, value_name = "FILE.svg|png|html", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub report: Report,
 }
@@ -283,6 +295,9 @@ pub struct Fit {
     /// Where to save the model
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: PathBuf,
+    /// Draw the scores or confusions to expect, detections against false alarms, and how alike the sources are
+    #[arg(long, value_name = "FILE.svg|png|html", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
     /// Add the tasks and how the decision is made: families of labels, views, couplings
     #[arg(long, help_heading = "Output")]
     pub details: bool,
@@ -408,8 +423,8 @@ pub struct Evaluate {
     /// Exit with 1 if the measured error is larger than this share
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Output")]
     pub fail_above: Option<f64>,
-    /// Draw the predicted score densities over the histogram of the measured scores
-    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    /// Draw what was foretold over what was measured: scores or confusions, detections, errors by class
+    #[arg(long, value_name = "FILE.svg|png|html", help_heading = "Output")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub written: Files,
@@ -439,8 +454,12 @@ pub struct Export {
 /// `foretask completions`
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// The shell
-    pub shell: Shell,
+    /// The shell [default with --install: the one that is used]
+    #[arg(required_unless_present = "install")]
+    pub shell: Option<Shell>,
+    /// Write it where the shell looks for it (bash, zsh, fish), and the manual pages, in XDG_DATA_HOME or ~/.local/share
+    #[arg(long)]
+    pub install: bool,
 }
 
 /// `foretask man`

@@ -5,9 +5,10 @@ use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 
 use crate::arguments;
-use crate::commands::{gather, load};
+use crate::commands::{figures, gather, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
+use crate::plot::Figure;
 use crate::show::words;
 use crate::summary::Summary;
 use crate::{json, output, show};
@@ -16,6 +17,8 @@ use crate::{json, output, show};
 pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     let settings = arguments.choices.settings()?;
     output::check(&arguments.output, &arguments.data.files)?;
+    let plot = arguments.plot.as_deref();
+    figures::check(plot, &arguments.data.files, Some(&arguments.output))?;
     let source = gather::open(&arguments.data, settings.target.as_deref())?;
     let study = load::study(&source.statistics()?, &settings)?;
     let verdict = verdict(&study)?;
@@ -23,6 +26,9 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     output::file(&arguments.output, &model.to_bytes()?)?;
 
     let summary = Summary::of_model(&model);
+    if let Some(path) = plot {
+        figures::write(path, &figure(&summary, &study))?;
+    }
     let text = if arguments.json {
         let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);
         report.extend(summary.report());
@@ -57,6 +63,20 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     };
     output::text(None, &text)?;
     Ok(Answer::Yes)
+}
+
+/// What is known without more studies.
+fn figure(summary: &Summary, study: &Study) -> Figure {
+    let panels = [
+        figures::decided(summary, None),
+        figures::roc(summary, None),
+        figures::likeness(&study.relatedness()),
+    ];
+    Figure {
+        title: figures::title(summary),
+        subtitle: figures::rests_on(summary),
+        panels: panels.into_iter().flatten().collect(),
+    }
 }
 
 /// What it comes to, without what takes more studies: the worth of the sources, and what labels would bring where

@@ -5,6 +5,7 @@ mod count;
 mod demo;
 mod evaluate;
 mod export;
+mod figures;
 mod fit;
 mod forecast;
 mod gather;

@@ -5,7 +5,7 @@
 //! range ends where the bulk of the scores, widened by half on both sides, ends, and what lies
 //! beyond is counted.
 
-use super::scores::ScorePlot;
+use super::scores::Scores;
 
 const FEWEST_BINS: usize = 12;
 const MOST_BINS: usize = 80;
@@ -44,7 +44,7 @@ impl Histogram {
 
 impl Bins {
     /// Chooses the bins for a plot; `None` if it has neither scores nor densities.
-    pub fn choose(plot: &ScorePlot) -> Option<Self> {
+    pub fn choose(plot: &Scores) -> Option<Self> {
         let mut range: Option<(f64, f64)> = None;
         let mut include = |low: f64, high: f64| {
             range = Some(range.map_or((low, high), |(left, right)| {
@@ -139,19 +139,18 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ClassScores;
+    use super::super::scores::ClassScores;
     use super::*;
 
-    fn plot(scores: &[f64]) -> ScorePlot<'_> {
+    fn plot(scores: &[f64]) -> Scores {
         let classes = vec![ClassScores {
-            name: "u",
-            scores,
+            name: "u".to_owned(),
+            scores: scores.to_vec(),
             density: Vec::new(),
         }];
-        ScorePlot {
-            title: "",
-            subtitle: "",
-            axis: "decision score",
+        Scores {
+            title: String::new(),
+            axis: "decision score".to_owned(),
             classes,
             threshold: None,
         }

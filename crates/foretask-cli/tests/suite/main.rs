@@ -12,6 +12,7 @@ mod faults;
 mod fuzzed;
 mod groups;
 mod output;
+mod pictures;
 mod prediction;
 mod raw_files;
 mod rules;

@@ -107,7 +107,7 @@ fn whole_way(folder: &Folder, options: &[&str], classes: &[&str]) -> Value {
     let what = if classes.len() == 2 {
         "Decision scores"
     } else {
-        "Margins"
+        "What each class was called"
     };
     assert!(figure.contains(what), "{options:?}");
     let report = folder.json(&["evaluate", "m", "test.csv", "--json"]);

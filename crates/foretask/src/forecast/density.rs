@@ -1,9 +1,13 @@
 //! [`Density`]: the expected law of a score.
 
-use crate::numerics::normal;
+use crate::numerics::{INFLATION, interval, normal};
 
 /// Scores that a law is kept by: more of them change no picture, and a file of a large target is small.
 const MOST_SCORES: usize = 2000;
+
+/// The quartiles of so many scores are believed as much as their deviation: of ten they may lie close together by luck,
+/// and a curve would show every score as a hill of its own.
+const QUARTILES_BELIEVED: f64 = 20.0;
 
 /// The expected law of a score.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -26,7 +30,9 @@ pub enum Density {
 }
 
 impl Density {
-    /// The kernel density of `scores`, with Silverman's bandwidth.
+    /// The kernel density of `scores`, with Silverman's bandwidth 0.9 w n^(-1/5). His w is the smaller of the deviation
+    /// σ and of the quartiles' distance over 1.34, q; that of few scores is nearer to σ,
+    /// w = (n min(q, σ) + 20 σ)/(n + 20).
     pub(crate) fn of_scores(mut scores: Vec<f64>) -> Self {
         scores.sort_by(f64::total_cmp);
         let n = scores.len() as f64;
@@ -40,11 +46,12 @@ impl Density {
                 .unwrap_or(0.0)
         };
         let spread = (quartile(0.75) - quartile(0.25)) / 1.34;
-        let width = if spread > 0.0 {
+        let robust = if spread > 0.0 {
             spread.min(deviation)
         } else {
             deviation
         };
+        let width = (n * robust + QUARTILES_BELIEVED * deviation) / (n + QUARTILES_BELIEVED);
         let bandwidth = (0.9 * width * n.max(1.0).powf(-0.2)).max(1e-3 * (1.0 + mean.abs()));
         if scores.len() > MOST_SCORES {
             // The middle of each of so many equal shares.
@@ -63,6 +70,16 @@ impl Density {
     /// P(score > z).
     pub(crate) fn tail(&self, z: f64) -> f64 {
         self.average(|mean, deviation| normal::tail((z - mean) / deviation))
+    }
+
+    /// 90 % interval of a tail, of which so much is worth a whole sample; none of a theory, which counts no samples.
+    pub(crate) fn tail_interval(&self, tail: f64, worth: f64) -> Option<[f64; 2]> {
+        match self {
+            Self::Gaussian { .. } => None,
+            Self::Kernel { scores, .. } => {
+                Some(interval(tail, worth * scores.len() as f64, INFLATION))
+            }
+        }
     }
 
     /// Where practically all of it lies.
@@ -114,6 +131,12 @@ pub struct RocPoint {
     pub false_alarm: f64,
     /// Share of the first class that is called the first.
     pub detection: f64,
+    /// 90 % interval of the false alarms at this threshold; none of a theory.
+    #[serde(default)]
+    pub false_alarm_interval: Option<[f64; 2]>,
+    /// 90 % interval of the detections at this threshold; none of a theory.
+    #[serde(default)]
+    pub detection_interval: Option<[f64; 2]>,
 }
 
 #[cfg(test)]
@@ -140,6 +163,19 @@ mod tests {
         for z in [-8.0, -1.0, -0.1, 0.0, 0.3, 2.0, 9.0] {
             assert!((law.tail(z) - full.tail(z)).abs() < 5e-4, "{z}");
         }
+    }
+
+    /// Ten scores of which six lie close together: one hill, not seven.
+    #[test]
+    fn few_scores_make_a_smooth_law() {
+        let scores = [-2.0, -1.2, -0.1, -0.05, 0.0, 0.03, 0.06, 0.1, 1.1, 1.9];
+        let law = Density::of_scores(scores.to_vec());
+        let (low, high) = law.range();
+        let curve: Vec<f64> = (0..=400)
+            .map(|i| law.at(low + (high - low) * f64::from(i) / 400.0))
+            .collect();
+        let hills = curve.windows(3).filter(|w| w[0] < w[1] && w[1] >= w[2]);
+        assert_eq!(hills.count(), 1);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use value::SourceValue;
 
 use crate::decision::argmax;
 use crate::moments::Provenance;
-use crate::numerics::interval;
+use crate::numerics::{INFLATION, interval};
 use crate::rules::Tail;
 use crate::stakes::{Stakes, weighted};
 
@@ -128,17 +128,19 @@ impl Forecast {
             first.range().0.min(second.range().0),
             first.range().1.max(second.range().1),
         );
-        Some(
-            (0..=points)
-                .map(|i| {
-                    let threshold = high + (low - high) * i as f64 / points.max(1) as f64;
-                    RocPoint {
-                        false_alarm: second.tail(threshold),
-                        detection: first.tail(threshold),
-                    }
-                })
-                .collect(),
-        )
+        // Samples in groups, and weighted ones, are worth fewer; rehearsals tell nothing of a curve.
+        let worth = (self.worth * INFLATION / self.samples.max(1) as f64).min(1.0);
+        let point = |i: usize| {
+            let threshold = high + (low - high) * i as f64 / points.max(1) as f64;
+            let (false_alarm, detection) = (second.tail(threshold), first.tail(threshold));
+            RocPoint {
+                false_alarm,
+                detection,
+                false_alarm_interval: second.tail_interval(false_alarm, worth),
+                detection_interval: first.tail_interval(detection, worth),
+            }
+        };
+        Some((0..=points).map(point).collect())
     }
 
     /// An interval holds what it is about, also where the two come by different ways.

@@ -1,9 +1,10 @@
 //! `foretask demo`: what foretask does, on handwritten digits.
 //!
-//! A target task with few labels, two sources that resemble it, one whose classes are the wrong way
-//! round, and one that has nothing to do with it. Three methods forecast their error and are then
-//! measured on the target's other images. One draw of ten labels per class says little, so
-//! everything is the mean of several draws.
+//! A target task with five labels per class; many more images of the same digits, by somebody who swapped the two
+//! names; and other pairs of digits, one that resembles it, one the wrong way round, one that has nothing to do with it.
+//! Methods that take labels at their word fail, the target alone is poor. Three methods forecast their error and are
+//! then measured on the target's other images. One draw of so few labels says little, so everything is the mean of
+//! several draws.
 
 mod draw;
 mod story;
@@ -11,6 +12,7 @@ mod story;
 use foretask::{Labels, Settings, Study, evaluate};
 
 use crate::arguments;
+use crate::commands::figures;
 use crate::digits;
 use crate::exit::Answer;
 use crate::failure::Failure;
@@ -24,6 +26,7 @@ const DRAWS: u64 = 20;
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
+    figures::check(arguments.plot.as_deref(), &[], None)?;
     let digits = digits::load();
     let progress = Progress::new("drawing labels and training");
     let mut story = Story::default();
@@ -50,6 +53,9 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
         }
     }
     drop(progress);
+    if let Some(path) = &arguments.plot {
+        figures::write(path, &story.figure())?;
+    }
     let text = if arguments.json {
         json::text(story.report())?
     } else {

@@ -3,9 +3,11 @@
 use foretask::Provenance;
 use serde_json::{Map, Value, json};
 
-use super::draw::{self, CLASSES, LABELS, TARGET};
+use super::draw::{self, CLASSES, LABELS, SOURCE_LABELS, SWAPPED, TARGET};
+use crate::commands::figures::{self, Compared};
 use crate::digits::PIXELS;
 use crate::json;
+use crate::plot::Figure;
 use crate::show::table::{Align, Table};
 use crate::show::words;
 
@@ -95,22 +97,66 @@ impl Story {
 
     /// For people.
     pub fn text(&self) -> String {
-        let opening = format!(
-            "Handwritten digits: tell {} from {} with {LABELS} labelled images of each and the help of other \
-             pairs, then test on the {} images that are left. All numbers are means over {} random \
-             draws of the labelled images.",
-            TARGET[0],
-            TARGET[1],
-            self.tested,
-            self.draws(),
-        );
         [
-            words::wrapped(&opening),
+            words::wrapped(&self.opening()),
             self.tasks_table(),
             self.methods_table(),
             words::wrapped(&self.conclusion()),
         ]
         .join("\n")
+    }
+
+    fn opening(&self) -> String {
+        format!(
+            "Handwritten digits: tell {} from {} with {LABELS} labelled images of each. Somebody else labelled \
+             {SOURCE_LABELS} of each but swapped the two names, and there are other pairs of digits. Then test on the \
+             {} images that are left. All numbers are means over {} random draws of the labelled images.",
+            TARGET[0],
+            TARGET[1],
+            self.tested,
+            self.draws(),
+        )
+    }
+
+    /// The errors of the methods, and how alike the sources are.
+    pub fn figure(&self) -> Figure {
+        let rows = self.methods().into_iter().map(|(_, name, means)| Compared {
+            name: name.to_owned(),
+            foretold: means.forecast,
+            foretold_interval: Some(means.interval),
+            measured: Some(means.measured),
+            measured_interval: None,
+        });
+        let methods = figures::errors(
+            "Error of each method, foretold / measured".to_owned(),
+            rows.collect(),
+        );
+        let foretask = Means::of(&self.foretask);
+        Figure {
+            title: format!(
+                "'{}': error {} foretold ({}), {} measured",
+                draw::name(TARGET),
+                words::percent(foretask.forecast),
+                words::interval(foretask.interval),
+                words::percent(foretask.measured)
+            ),
+            subtitle: self.opening() + " Lines are the mean 90 % intervals of the forecasts.",
+            panels: [Some(methods), figures::likeness(&self.all_likeness())]
+                .into_iter()
+                .flatten()
+                .collect(),
+        }
+    }
+
+    /// The mean likeness of every source.
+    fn all_likeness(&self) -> Likeness {
+        let sources = draw::SOURCES.map(draw::name);
+        (sources.into_iter())
+            .map(|name| {
+                let likeness = self.likeness(&name);
+                (name, likeness)
+            })
+            .collect()
     }
 
     fn tasks_table(&self) -> String {
@@ -162,12 +208,31 @@ impl Story {
         } else {
             format!("the sources do not help: foretask makes {change:.0} % more mistakes than")
         };
+        let classical = Means::of(&self.classical);
         format!(
-            "With these sources {verdict} the target alone (fewer in {better} of {draws} draws), and its \
+            "{} With these sources {verdict} the target alone (fewer in {better} of {draws} draws), and its \
              forecast, made without the test images, has the measured error inside its interval in {} \
              of {draws} draws.",
+            self.swapped(classical.measured, alone.measured),
             foretask.held
         )
+    }
+
+    /// What became of the swapped names.
+    fn swapped(&self, classical: f64, alone: f64) -> String {
+        let name = draw::name(SWAPPED);
+        let opposed = self.likeness(&name).is_some_and(|likeness| likeness < 0.0);
+        let harmed = classical > alone;
+        let [classical, with] = [classical, alone].map(words::percent);
+        match opposed && harmed {
+            true => format!(
+                "Taken at their word the sources ruin it: {classical} wrong instead of {with}. foretask sees that \
+                 '{name}' points the other way, and turns it round."
+            ),
+            false => format!(
+                "Taken at their word the sources leave {classical} wrong instead of {with}."
+            ),
+        }
     }
 
     fn better_than(&self, others: &[Trial]) -> usize {
@@ -194,10 +259,7 @@ impl Story {
             })
             .collect();
         let tasks = draw::tasks();
-        let sources = tasks.iter().filter(|task| task.name != draw::name(TARGET));
-        let likeness: Likeness = sources
-            .map(|task| (task.name.clone(), self.likeness(&task.name)))
-            .collect();
+        let likeness = self.all_likeness();
         let mut report = Map::new();
         report.insert("target".into(), json!(draw::name(TARGET)));
         report.insert("classes".into(), json!(CLASSES));

@@ -7,7 +7,7 @@ use foretask::{Measured, Model};
 use serde_json::json;
 
 use crate::arguments;
-use crate::commands::load;
+use crate::commands::{figures, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::read::{self, Category, Names, Purpose, Table as Data};
@@ -21,9 +21,9 @@ use crate::{json, output};
 pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     let mut inputs = arguments.files.clone();
     inputs.push(arguments.model.clone());
-    for path in arguments.report.output.iter().chain(&arguments.plot) {
-        output::check(path, &inputs)?;
-    }
+    let to = arguments.report.output.as_deref();
+    to.map_or(Ok(()), |path| output::check(path, &inputs))?;
+    figures::check(arguments.plot.as_deref(), &inputs, to)?;
     let model = load::model(&arguments.model)?;
     let preparation = load::preparation(&model);
     let purpose = Purpose::Evaluate {
@@ -43,8 +43,7 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     let measured = Measured::of_scores(&model, &scores, &truth);
 
     if let Some(path) = &arguments.plot {
-        let figure = scores::plot(&model, &scores, &truth, &measured)?;
-        output::file(path, figure.as_bytes())?;
+        figures::write(path, &scores::figure(&model, &scores, &truth, &measured))?;
     }
     let text = if arguments.report.json {
         report(&model, &measured, left_out)?

@@ -1,64 +1,101 @@
-//! The figure of measured scores over the forecast densities.
+//! The picture of a test: what was foretold beside what was measured.
 
-use foretask::{Density, Measured, Model};
+use foretask::{Measured, Model};
 
-use crate::failure::Failure;
-use crate::plot::{self, ClassScores, ScorePlot};
+use crate::commands::figures::{self, Compared};
+use crate::plot::Figure;
 use crate::show::words;
+use crate::summary::Summary;
 
-/// Points of a density curve: one for every two pixels or so.
-const POINTS: usize = 400;
-
-/// Draws it. `scores` is rows x scores as the model gives them.
-pub fn plot(
+/// Makes it. `scores` is rows x scores as the model gives them.
+pub fn figure(
     model: &Model,
     scores: &faer::Mat<f64>,
     truth: &[usize],
     measured: &Measured,
-) -> Result<String, Failure> {
-    let forecast = model.forecast();
-    let two = model.classes().len() == 2;
-    let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); model.classes().len()];
-    for (&class, score) in truth.iter().zip(model.foretold_scores(scores, truth)) {
-        by_class[class].push(score);
+) -> Figure {
+    let summary = Summary::of_model(model);
+    let classes = model.classes();
+    let mut by_class: Vec<Vec<f64>> = vec![Vec::new(); classes.len()];
+    if classes.len() == 2 {
+        for (&class, score) in truth.iter().zip(model.foretold_scores(scores, truth)) {
+            by_class[class].push(score);
+        }
     }
-    let (what, axis) = if two {
-        ("Decision scores", "decision score")
-    } else {
-        ("Margins", "score of the right class less the best other")
-    };
+    let mut panels = Vec::new();
+    panels.extend(figures::decided(&summary, Some(&by_class)));
+    if classes.len() != 2 {
+        let share = |(row, &all): (&Vec<usize>, &usize)| {
+            let shares = row.iter().map(|&count| count as f64 / all as f64);
+            (all > 0).then(|| shares.collect())
+        };
+        let shares = measured
+            .confusion
+            .iter()
+            .zip(&measured.class_samples)
+            .map(share);
+        panels.push(figures::confusion(
+            "What each class was called",
+            classes,
+            shares.collect(),
+        ));
+    }
+    panels.extend(figures::roc(&summary, Some(&by_class)));
+    panels.push(errors(&summary, measured));
     let samples = words::count(measured.samples, "test sample");
-    let title = format!("{what}: {samples} of '{}'", model.target());
-    let subtitle = format!(
-        "Bars: measured, error {}. Lines: forecast ({}), error {} ({} {}).",
-        words::percent(measured.error),
-        forecast.provenance.in_words(),
-        words::percent(forecast.error),
-        words::interval_name(),
-        words::interval(forecast.interval),
-    );
-    let classes = (model.classes().iter().zip(&by_class)).zip(&forecast.densities);
-    Ok(plot::draw(&ScorePlot {
-        title: &title,
-        subtitle: &subtitle,
-        axis,
-        classes: classes
-            .map(|((name, scores), density)| ClassScores {
-                name,
-                scores,
-                density: curve(density),
-            })
-            .collect(),
-        threshold: model.threshold().filter(|threshold| threshold.is_finite()),
-    })?)
+    let target = words::printable(summary.target);
+    let forecast = summary.forecast;
+    let foretold = match forecast.told {
+        true => format!(
+            "{} foretold ({})",
+            words::percent(forecast.error),
+            words::interval(forecast.interval)
+        ),
+        false => "none could be foretold".to_owned(),
+    };
+    let within = if measured.within { "within" } else { "outside" };
+    Figure {
+        title: format!(
+            "'{target}': error {foretold}, {} measured",
+            words::percent(measured.error)
+        ),
+        subtitle: format!(
+            "{samples}; the measured error is {within} the {} that a test of this size was expected to show. {}",
+            words::interval(measured.foretold),
+            figures::rests_on(&summary)
+        ),
+        panels,
+    }
 }
 
-fn curve(density: &Density) -> Vec<(f64, f64)> {
-    let (low, high) = density.range();
-    (0..=POINTS)
-        .map(|point| {
-            let score = low + (high - low) * point as f64 / POINTS as f64;
-            (score, density.at(score))
-        })
-        .collect()
+/// Of all samples, and by class.
+fn errors(summary: &Summary, measured: &Measured) -> crate::plot::Panel {
+    let forecast = summary.forecast;
+    let or_unknown = |error: f64| if forecast.told { error } else { f64::NAN };
+    let all = Compared {
+        name: "all samples".to_owned(),
+        foretold: or_unknown(forecast.error),
+        foretold_interval: Some(measured.foretold),
+        measured: Some(measured.error),
+        measured_interval: Some(measured.interval),
+    };
+    let each = summary
+        .classes()
+        .iter()
+        .enumerate()
+        .map(|(class, name)| Compared {
+            name: name.clone(),
+            foretold: or_unknown(
+                forecast
+                    .class_errors
+                    .get(class)
+                    .copied()
+                    .unwrap_or(f64::NAN),
+            ),
+            foretold_interval: None,
+            measured: measured.class_errors.get(class).copied().flatten(),
+            measured_interval: None,
+        });
+    let rows = std::iter::once(all).chain(each).collect();
+    figures::errors("Errors, foretold for this test / measured".to_owned(), rows)
 }

@@ -53,6 +53,11 @@ impl Labels {
         })
     }
 
+    /// The learning curve; nothing with `--no-details`.
+    pub fn curve(&self) -> &[CurvePoint] {
+        self.curve.as_deref().unwrap_or_default()
+    }
+
     /// For machines: `learning_curve`, `labels_needed` and `budget`.
     pub fn report(&self, summary: &Summary) -> Map<String, Value> {
         let mut entries = Map::new();
@@ -83,7 +88,7 @@ impl Labels {
             let asked = self.curve.is_some() || self.needed.is_some() || self.budget.is_some();
             return Vec::from_iter(asked.then(|| words::wrapped(BY_ONE_LABEL)));
         }
-        let mut sections = vec![curve(summary, self.curve.as_deref().unwrap_or_default())];
+        let mut sections = vec![curve(summary, self.curve())];
         let theory = self.needed.as_ref().is_some_and(Vec::is_empty) || self.budget == Some(None);
         if theory {
             sections.push(words::wrapped(BY_THEORY));

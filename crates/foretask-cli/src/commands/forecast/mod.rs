@@ -9,9 +9,10 @@ use foretask_words::{Facts, Verdict};
 use serde_json::{Map, json};
 
 use crate::arguments;
-use crate::commands::{gather, load};
+use crate::commands::{figures, gather, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
+use crate::plot::Figure;
 use crate::progress::Progress;
 use crate::summary::Summary;
 use crate::{json, output, show};
@@ -22,6 +23,11 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, &arguments.data.files)?;
     }
+    let (plot, to) = (
+        arguments.plot.as_deref(),
+        arguments.report.output.as_deref(),
+    );
+    figures::check(plot, &arguments.data.files, to)?;
     let source = gather::open(&arguments.data, settings.target.as_deref())?;
     let statistics = source.statistics()?;
     let study = load::study(&statistics, &settings)?;
@@ -50,6 +56,20 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     let verdict = Verdict::of(&facts);
     let summary = Summary::of_study(&study, statistics.features());
     let relatedness = study.relatedness();
+    if let Some(path) = plot {
+        let panels = [
+            figures::decided(&summary, None),
+            figures::curve(&summary, labels.curve()),
+            figures::gains(&summary, sources.as_deref().unwrap_or_default()),
+            figures::roc(&summary, None),
+        ];
+        let figure = Figure {
+            title: figures::title(&summary),
+            subtitle: figures::rests_on(&summary),
+            panels: panels.into_iter().flatten().collect(),
+        };
+        figures::write(path, &figure)?;
+    }
     let text = if arguments.report.json {
         let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);
         report.extend(summary.report());
