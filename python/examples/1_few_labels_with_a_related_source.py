@@ -35,8 +35,7 @@ for name, one in (("with the source", study), ("target alone", alone)):
         f"measured {measured.error:6.1%}, {verdict}"
     )
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 ForecastDisplay.from_estimator(study.classifier(), X[test], y[test], ax=left)
 TaskValueDisplay.from_study(study, ax=right)
-figure.tight_layout()
 figure.savefig("few_labels.png")

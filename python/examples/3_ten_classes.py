@@ -29,9 +29,8 @@ print(f"new scanner: expected {told.error:.1%}, measured {measured.error:.1%}")
 worst = np.argsort(told.class_errors)[::-1][:3]
 print("hardest digits:", ", ".join(f"{told.classes[i]} ({told.class_errors[i]:.0%})" for i in worst))
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5))
-ConfusionMatrixDisplay(told.confusion.round(2), display_labels=told.classes).plot(ax=left)
+figure, (left, right) = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
+ConfusionMatrixDisplay(told.confusion.round(2), display_labels=told.classes).plot(ax=left, cmap="Blues")
 left.set_title("expected confusion")
 EvaluationDisplay(measured).plot(right)
-figure.tight_layout()
 figure.savefig("ten_classes.png")

@@ -146,7 +146,7 @@ default="auto"
         The tasks that can be predicted for.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if ``X`` had names that are all strings.
     models_ : dict
         The trained model of each target.
@@ -594,7 +594,7 @@ default="auto"
 
     @property
     def coef_(self) -> Any:
-        """Weights of ``decision_function``, of shape (1 or n_classes, n_features_in_)."""
+        """Weights of ``decision_function``, of shape ``(1 or n_classes, n_features_in_)``."""
         return self._each(lambda model: self._linear(model)[0])
 
     @property

@@ -247,12 +247,13 @@ def only(found: Any, target: Any = None) -> Any:
 def name(label: Any, longest: int = LONGEST) -> str:
     r"""Return the name of a task or class as a picture may show it.
 
-    >>> name("mug"), name("$5"), name("n" * 40, longest=5)
-    ('mug', '\\$5', 'nnnn…')
+    >>> name("mug"), name("$5"), name("a long name, number 7", longest=10)
+    ('mug', '\\$5', 'a long…r 7')
     """
     text = shown(label)
     if len(text) > longest:
-        text = text[: longest - 1] + "…"
+        # Names that begin alike often differ at their end.
+        text = text[: longest - longest // 3 - 1] + "…" + text[-(longest // 3) :]
     # What stands between two dollars would be set as a formula.
     return text.replace("$", r"\$")
 

@@ -102,7 +102,7 @@ class EvaluationDisplay(Display):
             fontsize="medium",
         )
         ax.set(xlabel=f"error of {name(measured.task)}", ylabel="class")
-        ax.legend(fontsize="small")
+        ax.legend(fontsize="small", loc="lower right")
 
     @classmethod
     def from_estimator(

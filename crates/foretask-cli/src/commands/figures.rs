@@ -36,9 +36,23 @@ pub fn write(path: &Path, figure: &Figure) -> Result<(), Failure> {
     output::file(path, &figure.bytes(Format::of(path)?)?)
 }
 
+/// A name within a sentence: of a long one its beginning and its end.
+pub fn name(name: &str) -> String {
+    const LONGEST: usize = 40;
+    let letters: Vec<char> = words::printable(name).chars().collect();
+    if letters.len() <= LONGEST {
+        return letters.into_iter().collect();
+    }
+    let (head, tail) = (
+        letters.iter().take(26),
+        letters.iter().skip(letters.len() - 13),
+    );
+    head.chain([&'…']).chain(tail).collect()
+}
+
 /// "'webcam': expected error 3.9 % (0.80 to 13.2 %)".
 pub fn title(summary: &Summary) -> String {
-    let target = words::printable(summary.target);
+    let target = name(summary.target);
     if !summary.forecast.told {
         return format!("'{target}': the error cannot be told from one label in each class");
     }
@@ -95,7 +109,7 @@ pub fn decided(summary: &Summary, measured: Option<&[Vec<f64>]>) -> Option<Panel
             None => "Decision scores to expect".to_owned(),
         },
         axis: match classes.first() {
-            Some(first) => format!("decision score, large for '{}'", words::printable(first)),
+            Some(first) => format!("decision score, large for '{}'", name(first)),
             None => "decision score".to_owned(),
         },
         classes: classes.iter().enumerate().map(class).collect(),
@@ -127,7 +141,7 @@ pub fn roc(summary: &Summary, measured: Option<&[Vec<f64>]>) -> Option<Panel> {
     let forecast = summary.forecast;
     let points = forecast.roc(POINTS).filter(|_| forecast.told)?;
     let share = |called: &str, of: &str| {
-        let [called, of] = [called, of].map(words::printable);
+        let [called, of] = [called, of].map(name);
         format!("share of '{of}' called '{called}'")
     };
     // A corner of what two intervals hold, upwards to the left and downwards to the right.

@@ -93,12 +93,7 @@ pub fn heading(
     y += LINE + 4.0;
     let mut x = place.left;
     for key in keys {
-        let name = letters.fitted(
-            &foretask_words::printable(&key.name),
-            NAME,
-            false,
-            place.width() - SWATCH - GAP,
-        );
+        let name = letters.name(&key.name, NAME, place.width() - SWATCH - GAP);
         let width = SWATCH + GAP + letters.width(&name, NAME, false);
         if x > place.left && x + width > place.right {
             (x, y) = (place.left, y + LINE);

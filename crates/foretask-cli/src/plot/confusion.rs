@@ -27,8 +27,7 @@ pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Confusion
     let inner = axes::heading(scene, letters, place, &plot.title, &[]);
     let count = plot.classes.len().max(1) as f64;
     let names = |size: f64, room: f64| -> Vec<String> {
-        let name =
-            |name: &String| letters.fitted(&foretask_words::printable(name), size, false, room);
+        let name = |name: &String| letters.name(name, size, room);
         plot.classes.iter().map(name).collect()
     };
     let widest = |names: &[String], size: f64| {

@@ -76,10 +76,7 @@ pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Dots) {
         widths.fold(0.0, f64::max)
     };
     let shown: Vec<String> = (rows.iter())
-        .map(|row| {
-            let name = foretask_words::printable(&row.name);
-            letters.fitted(&name, NAME, false, 0.36 * inner.width())
-        })
+        .map(|row| letters.name(&row.name, NAME, 0.36 * inner.width()))
         .collect();
     let names = widest(&mut shown.iter().map(String::as_str));
     let texts = widest(&mut rows.iter().map(|row| row.text.as_str()));

@@ -11,6 +11,8 @@ const FONT: &[u8] = include_bytes!("../../data/DejaVuSans.ttf");
 const BOLD: f64 = 1.12;
 /// The width of a letter that the font does not have, as a part of its size.
 const UNKNOWN_WIDTH: f64 = 1.0;
+/// Names have ten thousand letters at times; no row has room for more than these.
+const LONGEST: usize = 120;
 /// What shows that there was more.
 const ELLIPSIS: char = '…';
 
@@ -61,6 +63,27 @@ impl Letters {
             kept.push(ELLIPSIS);
         }
         kept
+    }
+
+    /// As much of a name as has room, printable. Names that begin alike often differ at their end, so that the middle
+    /// is left out.
+    pub fn name(&self, name: &str, size: f64, room: f64) -> String {
+        let letters: Vec<char> = foretask_words::printable(name).chars().collect();
+        let whole: String = letters.iter().take(LONGEST).collect();
+        if letters.len() <= LONGEST && self.width(&whole, size, false) <= room {
+            return whole;
+        }
+        let cut = |kept: usize| -> String {
+            let (head, tail) = (kept - kept / 3, kept / 3);
+            let (first, last) = (
+                letters.iter().take(head),
+                letters.iter().skip(letters.len() - tail),
+            );
+            first.chain([&ELLIPSIS]).chain(last).collect()
+        };
+        let fits = |kept: &usize| self.width(&cut(*kept), size, false) <= room;
+        let most = letters.len().min(LONGEST);
+        cut((0..most).rev().find(fits).unwrap_or_default())
     }
 
     /// A text in lines of at most this width; a word that is wider is cut.
@@ -174,6 +197,12 @@ mod tests {
         let fitted = letters.fitted(&long, 12.0, false, 100.0);
         assert!(fitted.ends_with('…') && letters.width(&fitted, 12.0, false) <= 100.0);
         assert_eq!(letters.fitted("short", 12.0, false, 100.0), "short");
+        let name = letters.name("a very long name, number 12", 12.0, 100.0);
+        assert!(
+            name.starts_with("a very") && name.ends_with("r 12"),
+            "{name}"
+        );
+        assert!(letters.width(&letters.name(&long, 12.0, 100.0), 12.0, false) <= 100.0);
         let lines = letters.lines("one two three four", 12.0, 60.0);
         assert!(
             lines.len() > 1

@@ -49,6 +49,9 @@ const BETWEEN: f64 = 36.0;
 const TITLE: f64 = 19.0;
 const SUBTITLE: f64 = 13.0;
 
+/// Letters of the title that are read to those who cannot see it.
+const TITLE_LETTERS: usize = 150;
+
 /// What a file of a picture holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -134,7 +137,8 @@ impl Figure {
             _ => (2, WIDTH),
         };
         let width = 2.0 * MARGIN + columns as f64 * (panel + BETWEEN) - BETWEEN;
-        let mut scene = Scene::new(width, 0.0, self.title.clone());
+        let told: String = self.title.chars().take(TITLE_LETTERS).collect();
+        let mut scene = Scene::new(width, 0.0, told);
         let mut top = self.head(&mut scene, &letters);
         for row in self.panels.chunks(columns) {
             let height = row.iter().map(Panel::height).fold(0.0, f64::max);

@@ -43,7 +43,7 @@ pub fn figure(
     panels.extend(figures::roc(&summary, Some(&by_class)));
     panels.push(errors(&summary, measured));
     let samples = words::count(measured.samples, "test sample");
-    let target = words::printable(summary.target);
+    let target = figures::name(summary.target);
     let forecast = summary.forecast;
     let foretold = match forecast.told {
         true => format!(
