@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(axis(-0.3, 2.1).ticks(5), [0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!(axis(-0.3, 2.1).digits(5), 1);
         assert_eq!(axis(0.0, 100.0).ticks(4), [0.0, 50.0, 100.0]);
-        assert_eq!(axis(1e-7, 3e-7).digits(4), 7);
+        assert_eq!(axis(1e-7, 3e-7).digits(4), 8);
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-1.5, 1), "−1.5");
         assert_eq!(Unit::Points.written(0.05, 2), "+5");

@@ -82,7 +82,9 @@ impl Letters {
             first.chain([&ELLIPSIS]).chain(last).collect()
         };
         let fits = |kept: &usize| self.width(&cut(*kept), size, false) <= room;
-        let most = letters.len().min(LONGEST);
+        // Letters are wider than this on average.
+        let room_for = (room / (0.25 * size)).max(0.0) as usize;
+        let most = letters.len().min(LONGEST).min(room_for);
         cut((0..most).rev().find(fits).unwrap_or_default())
     }
 

@@ -185,26 +185,59 @@ fn assert_tidy(scene: &Scene) {
     }
 }
 
-/// Draws it in all formats, and keeps it for a look when `FORETASK_PLOT_DIR` names a folder.
+/// Draws it, and keeps it for a look when `FORETASK_PLOT_DIR` names a folder.
 fn drawn(name: &str, panels: Vec<Panel>) -> String {
     let figure = figure(panels);
     assert_tidy(&figure.scene().unwrap());
-    let [svg, png, page] =
-        [Format::Svg, Format::Png, Format::Html].map(|format| figure.bytes(format).unwrap());
-    assert!(png.starts_with(b"\x89PNG"));
-    let (svg, page) = (
-        String::from_utf8(svg).unwrap(),
-        String::from_utf8(page).unwrap(),
-    );
+    let text = |format| String::from_utf8(figure.bytes(format).unwrap()).unwrap();
+    let (svg, page) = (text(Format::Svg), text(Format::Html));
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(&svg));
     assert!(!svg.contains("NaN") && !svg.contains("href") && !svg.contains("<script"));
     if let Some(folder) = std::env::var_os("FORETASK_PLOT_DIR") {
-        let folder = Path::new(&folder);
-        std::fs::write(folder.join(format!("{name}.svg")), &svg).unwrap();
-        std::fs::write(folder.join(format!("{name}.png")), &png).unwrap();
+        std::fs::write(Path::new(&folder).join(format!("{name}.svg")), &svg).unwrap();
     }
     svg
+}
+
+/// Every kind of mark, in every kind of file.
+#[test]
+fn pixels_are_where_the_marks_are() {
+    let figure = Figure {
+        title: String::new(),
+        subtitle: String::new(),
+        panels: vec![Panel::Roc(roc("a")), Panel::Dots(dots("a", 2, 2))],
+    };
+    let scene = figure.scene().unwrap();
+    let bytes = figure.bytes(Format::Png).unwrap();
+    let picture = tiny_skia::Pixmap::decode_png(&bytes).unwrap();
+    let size = (2 * scene.width as u32, 2 * scene.height as u32);
+    assert_eq!((picture.width(), picture.height()), size);
+    let colour_at = |x: f64, y: f64| {
+        let pixel = picture.pixel((2.0 * x) as u32, (2.0 * y) as u32).unwrap();
+        palette::Colour(pixel.red(), pixel.green(), pixel.blue())
+    };
+    assert_eq!(colour_at(2.0, 2.0), palette::WHITE);
+    let mut discs = 0;
+    for mark in &scene.marks {
+        if let Mark::Disc {
+            at: (x, y),
+            colour,
+            filled,
+            ..
+        } = mark
+        {
+            let inside = if *filled { *colour } else { palette::WHITE };
+            assert_eq!(colour_at(*x, *y), inside);
+            discs += 1;
+        }
+    }
+    assert!(discs > 4);
+    let dark = picture
+        .pixels()
+        .iter()
+        .filter(|pixel| pixel.red() < 0x60 && pixel.green() < 0x60);
+    assert!(dark.count() > 1000, "there are letters");
 }
 
 #[test]
