@@ -2,8 +2,8 @@
 
 usage: python docs/site/build.py FOLDER
 
-The pages are in FOLDER/html. It needs foretask, its extra `docs`, and what the examples import. Any warning, any
-example that fails and any link that leads nowhere is an error.
+The pages are in FOLDER/html. It needs foretask, its extra `docs`, and what the examples import. Any
+warning, any example that fails and any link that leads nowhere is an error.
 """
 
 import ast
@@ -122,7 +122,8 @@ def gallery(source, folder):
         said = (ast.get_docstring(ast.parse(code)) or "").strip()
         name, about = title_of(script), said.split("\n\n")[0].replace("\n", " ")
         drawn = "\n".join(f"![{about}]({script.stem}-{picture.name})\n" for picture in pictures)
-        page = f"# {name}\n\n{said}\n\n{drawn}\n```text\n{ran.stdout.rstrip()}\n```\n\n```python\n{code.rstrip()}\n```\n"
+        page = f"# {name}\n\n{said}\n\n{drawn}\n"
+        page += f"```text\n{ran.stdout.rstrip()}\n```\n\n```python\n{code.rstrip()}\n```\n"
         (pages / f"{script.stem}.md").write_text(page, encoding="utf-8")
         cards.append(f"## [{name}]({script.stem}.md)\n\n{about}\n\n{drawn}")
     hidden = "```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"

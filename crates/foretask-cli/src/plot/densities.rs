@@ -102,7 +102,10 @@ pub fn draw(
     if let Some(threshold) = plot.threshold {
         let x = across.at(threshold);
         scene.dashes(vec![(x, panel.bottom), (x, panel.top)], TEXT, 1.3);
-        let text = format!("threshold {}", fixed(threshold, across.digits(8) + 1));
+        let text = format!(
+            "threshold {}",
+            fixed(threshold, (across.digits(8) + 1).max(2))
+        );
         let half = letters.width(&text, SMALL, false) / 2.0;
         // Near an end it moves inwards.
         let x = x.clamp(
