@@ -20,7 +20,14 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).resolve().parents[2]
 
 # Pages by their place in the repository, so that links between them lead where they lead there.
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "crates/foretask-cli/data/README.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "CITATION.cff",
+    "crates/foretask-cli/data/README.md",
+]
 # Folders have a page here.
 FOLDERS = {"python/examples": "gallery/index.md", "crates/foretask/examples": "rust/index.md"}
 
@@ -57,6 +64,8 @@ Rust examples <rust/index>
 :maxdepth: 1
 
 docs/architecture
+docs/dependencies
+SECURITY
 CONTRIBUTING
 CHANGELOG
 The demo's data <crates/foretask-cli/data/README>
