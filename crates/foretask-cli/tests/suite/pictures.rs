@@ -261,5 +261,5 @@ fn completions_and_manual_are_installed_at_home() {
             .unwrap()
             .contains("cannot be written")
     );
-    assert_eq!(folder.failure(&["completions"]).contains("<SHELL>"), true);
+    assert!(folder.failure(&["completions"]).contains("<SHELL>"));
 }
