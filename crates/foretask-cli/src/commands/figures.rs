@@ -250,7 +250,7 @@ pub fn gains(summary: &Summary, sources: &[SourceValue]) -> Option<Panel> {
         let all = |value: &&SourceValue| value.task.is_some();
         all(a).cmp(&all(b)).then(size(b).total_cmp(&size(a)))
     });
-    let (shown, less) = sorted.split_at(sorted.len().min(MOST_SOURCES));
+    let (shown, less) = sorted.split_at(sorted.len().min(SOURCES_DRAWN));
     let mut shown = shown.to_vec();
     shown.sort_by(|a, b| {
         let all = |value: &&SourceValue| value.task.is_some();
@@ -293,7 +293,7 @@ pub fn gains(summary: &Summary, sources: &[SourceValue]) -> Option<Panel> {
 }
 
 /// As many sources have a row; one more is left for all together.
-const MOST_SOURCES: usize = 23;
+const SOURCES_DRAWN: usize = 23;
 
 /// How alike the sources are to the target.
 pub fn likeness(relatedness: &[(String, Option<f64>)]) -> Option<Panel> {
@@ -304,7 +304,7 @@ pub fn likeness(relatedness: &[(String, Option<f64>)]) -> Option<Panel> {
         return None;
     }
     known.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    let hidden = known.split_off(known.len().min(MOST_SOURCES));
+    let hidden = known.split_off(known.len().min(SOURCES_DRAWN));
     known.sort_by(|a, b| b.1.total_cmp(&a.1));
     known.extend(hidden);
     let row = |(name, value): (&String, f64)| Row {

@@ -39,7 +39,7 @@ pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Confusion
     let size = if rough > 24.0 {
         NAME
     } else {
-        rough.min(NAME).max(8.0) - 1.0
+        rough.clamp(8.0, NAME) - 1.0
     };
     let shown = rough * 0.75 >= NAMED;
     let rows = names(size, 0.26 * inner.width());

@@ -12,7 +12,7 @@ const LOOSE: f64 = 56.0;
 const AROUND: f64 = 120.0;
 
 /// More rows than this are not drawn.
-pub const MOST_ROWS: usize = 24;
+pub const ROWS_DRAWN: usize = 24;
 
 /// Values with intervals, by row.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ pub struct Dot {
 impl Dots {
     /// The height that it takes; of few rows more, up to `usual`.
     pub fn height(&self, usual: f64) -> f64 {
-        let rows = self.rows.len().min(MOST_ROWS) as f64;
+        let rows = self.rows.len().min(ROWS_DRAWN) as f64;
         let dots = self
             .rows
             .iter()
@@ -69,7 +69,7 @@ impl Dots {
 /// Draws it.
 pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Dots) {
     let inner = axes::heading(scene, letters, place, &plot.title, &plot.keys);
-    let rows = &plot.rows[..plot.rows.len().min(MOST_ROWS)];
+    let rows = &plot.rows[..plot.rows.len().min(ROWS_DRAWN)];
     let hidden = plot.rows.len() - rows.len();
     let widest = |texts: &mut dyn Iterator<Item = &str>| {
         let widths = texts.map(|text| letters.width(text, NAME, false));

@@ -17,7 +17,7 @@ use table::{Align, Table};
 const SHOWN_WEIGHT: f64 = 0.005;
 
 /// Sources that are listed for people; of more, those that are most like the target or its opposite.
-const MOST_SOURCES: usize = 40;
+const SOURCES_LISTED: usize = 40;
 
 /// The target and the sources, with their likeness to the target where it is known.
 pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -> String {
@@ -39,11 +39,11 @@ pub fn tasks(summary: &Summary, relatedness: Option<&[(String, Option<f64>)]>) -
         .flatten()
         .map(|(name, value)| (name.as_str(), *value))
         .collect();
-    let unlisted = sources.len().saturating_sub(MOST_SOURCES);
+    let unlisted = sources.len().saturating_sub(SOURCES_LISTED);
     if unlisted > 0 {
         let size = |task: &str| known.get(task).copied().flatten().map_or(0.0, f64::abs);
         sources.sort_by(|a, b| size(&b.name).total_cmp(&size(&a.name)));
-        sources.truncate(MOST_SOURCES);
+        sources.truncate(SOURCES_LISTED);
     }
     for task in target.into_iter().chain(sources) {
         let (number, word) = match known.get(task.name.as_str()) {

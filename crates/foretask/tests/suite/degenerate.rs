@@ -71,14 +71,9 @@ fn problems() -> Vec<Problem> {
         plain("all constant", |_, _, _, _| 3.0),
         plain("all zero", |_, _, _, _| 0.0),
         plain("one constant", |_, f, _, x| if f == 1 { 5.0 } else { x }),
-        plain("one duplicated", |r, f, _, x| {
-            if f == 1 {
-                (r * 7 % 5) as f64
-            } else if f == 2 {
-                (r * 7 % 5) as f64
-            } else {
-                x
-            }
+        plain("one duplicated", |r, f, _, x| match f {
+            1 | 2 => (r * 7 % 5) as f64,
+            _ => x,
         }),
         plain(
             "one feature varies",
