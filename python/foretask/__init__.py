@@ -37,6 +37,7 @@ from ._forecast import (
 )
 from ._foretask import __version__
 from ._functions import forecast, learning_curve_forecast, task_values
+from ._report import Report
 from ._split import TargetSplit
 from ._statistics import Statistics
 from ._study import Study
@@ -56,6 +57,7 @@ __all__ = [
     "LeftOut",
     "MultiTaskClassifier",
     "Paired",
+    "Report",
     "RocForecastDisplay",
     "Statistics",
     "Study",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -27,6 +29,7 @@ from ._forecast import (
 )
 from ._html import shown, table
 from ._progress import telling
+from ._report import Report
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -414,6 +417,44 @@ class Study:
         """Return the classes of a task, in the order of the library."""
         return next(classes for name, classes, _ in self._raw.tasks if name == task)
 
+    def report(self, path: str | PathLike[str] | None = None, *, details: bool = True) -> Report | dict[Any, Report]:
+        """Make one page of everything that is foretold, to look at and to play with.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it; of several targets, a folder that is there, in which each has a file.
+        details : bool, default=True
+            Also ask what more labels would bring and what each source is worth, which takes a study per source.
+
+        Returns
+        -------
+        Report or dict
+            Which a notebook shows; by task if there are several targets.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from foretask import Study
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> report = Study(X[:60], y[:60]).report()
+        >>> report.html.startswith("<!doctype html>")
+        True
+        """
+        names = getattr(self._estimator, "feature_names_in_", None)
+        features = None if names is None else [str(name) for name in names]
+        with telling(self._estimator.verbose, "making the report") as tell:
+            pages = self._raw.pages(bool(details), features, tell)
+        reports = {
+            name: Report(self._tasks.label(name), page)
+            for name, page in zip(self._raw.targets, pages, strict=True)
+        }
+        if path is not None:
+            places = _places(Path(path), list(reports))
+            for (_, report), place in zip(reports.items(), places, strict=True):
+                report.save(place)
+        return self._by_target(reports)
+
     def relatedness(self) -> NDArray[np.float64]:
         """Return how alike the tasks are.
 
@@ -459,6 +500,15 @@ def _pair(ends: Sequence[float]) -> tuple[float, float]:
 
 def _paired(difference: float, ends: Sequence[float], verdict: Verdict) -> Paired:
     return Paired(difference, _pair(ends), verdict)
+
+
+def _places(path: Path, targets: list[str]) -> list[Path]:
+    """Return a file for each target."""
+    if len(targets) == 1:
+        return [path]
+    if not path.is_dir():
+        raise ValueError(f"there are {len(targets)} targets, and each has a page: path must be a folder that is there")
+    return [path / f"report-{number}.html" for number in range(len(targets))]
 
 
 def _rows_by_cell(samples: Samples) -> dict[tuple[str, str], NDArray[np.int64]]:

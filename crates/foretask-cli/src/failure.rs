@@ -175,6 +175,12 @@ pub enum Failure {
         /// The folder.
         path: PathBuf,
     },
+    /// An output file that is there already.
+    #[error("{}: is there already; --force writes over it", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file or standard output cannot be written.
     #[error("{to}: cannot be written: {source}")]
     Write {

@@ -51,7 +51,7 @@
 //! arguments/
 //!   choices.rs            the settings of the library as options
 //!   mod.rs                commands and their options
-//! summary.rs              what there is to say of a study or a model
+//! summary.rs              what there is to say of a study or a model, from foretask-page
 //! show/
 //!   words.rs              numbers and names as people read them
 //!   table.rs              columns
@@ -59,7 +59,7 @@
 //!   rehearsal.rs          what sources do in the target's place
 //!   expected.rs           confusions, probabilities, alarms
 //!   mod.rs                a study for people
-//! json.rs                 a study for machines
+//! json.rs                 a study for machines, from foretask-page
 //! commands/
 //!   statistics/
 //!     plan.rs             how columns became their features
@@ -87,6 +87,9 @@
 //!     sources.rs          whether the sources help
 //!     mod.rs              foretask forecast
 //!   check.rs              foretask check
+//!   report/
+//!     origin.rs           the command and the files of a page
+//!     mod.rs              foretask report
 //!   count.rs              foretask count
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit

@@ -29,6 +29,17 @@ pub fn check(path: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The same of a file that is not to take the place of another unless that is wanted.
+pub fn check_new(path: &Path, inputs: &[PathBuf], force: bool) -> Result<(), Failure> {
+    check(path, inputs)?;
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_file() && !force => Err(Failure::Exists {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Writes text to a file, or to standard output if none is named.
 pub fn text(to: Option<&Path>, text: &str) -> Result<(), Failure> {
     match to {

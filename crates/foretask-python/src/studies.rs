@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use foretask::{LeftOut, Scaling, Statistics, Word};
+use foretask::{LeftOut, Scaling, Settings, Statistics, Word};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -87,6 +87,7 @@ fn trained(
 #[pyclass(frozen, module = "foretask._foretask")]
 pub struct Study {
     statistics: Statistics<'static>,
+    settings: Settings,
     scaling: Scaling,
     switch: Arc<AtomicBool>,
     studies: Vec<foretask::Study<'static>>,
@@ -293,6 +294,32 @@ impl Study {
         Ok(table(py, &likeness))
     }
 
+    /// The page of each target.
+    #[pyo3(signature = (details, features=None, tell=None))]
+    fn pages(
+        &self,
+        py: Python<'_>,
+        details: bool,
+        features: Option<Vec<String>>,
+        tell: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        self.told(py, tell, |study, tell| {
+            let model = study.model()?;
+            let model = match &features {
+                Some(names) => model.with_feature_names(names.clone())?,
+                None => model,
+            };
+            let asked = foretask_page::Played {
+                study,
+                statistics: &self.statistics,
+                settings: &self.settings,
+                model: &model,
+                labels: details,
+            };
+            foretask_page::page(&asked, tell)
+        })
+    }
+
     /// The trained model of each target.
     fn models(&self, py: Python<'_>) -> PyResult<Vec<Model>> {
         watched(py, &self.switch, None, |_| models(&self.studies))
@@ -307,6 +334,7 @@ impl Study {
     ) -> foretask::Result<Self> {
         Ok(Self {
             studies: targets(statistics.clone(), chosen, share)?,
+            settings: chosen.of(statistics.cells())?,
             statistics,
             scaling: chosen.scaling(),
             switch: chosen.switch().clone(),

@@ -231,6 +231,7 @@
 //!   value.rs              what a source is worth
 //!   mod.rs                what a rule will do on new data
 //!   count.rs              from samples left out
+//!   recount.rs            the same for other priors and costs
 //!   rehearsed.rs          and from sources in the target's place
 //!   draw.rs               from draws of a theory's law
 //! settings/
@@ -326,8 +327,8 @@ pub use error::{Error, Result};
 pub use estimate::relatedness;
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
 pub use forecast::{
-    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
-    Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
+    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Recount,
+    Rehearsal, Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
 };
 pub use model::file::{write_atomically, write_in_steps};
 pub use model::{CandidateWeight, Model, Rule, Term};

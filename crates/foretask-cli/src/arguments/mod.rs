@@ -16,6 +16,7 @@ Examples:
   foretask demo
   foretask check data.csv
   foretask forecast data.csv --target webcam
+  foretask report data.csv --target webcam -o report.html
   foretask fit data.csv --target webcam -o model.safetensors
   foretask evaluate model.safetensors test.csv
   foretask predict model.safetensors new.csv -o predictions.csv
@@ -68,6 +69,16 @@ Examples:
       Statistics that `foretask gather` made of rows that need not be here.
   foretask forecast visits.csv.gz --label outcome --task hospital --target north --group patient_id
       All visits of a patient are left out together: what to expect of new patients.";
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  foretask report data.csv --target webcam -o report.html
+      One file that any browser opens, without a network: drag the threshold, change priors and costs, add labels.
+  foretask report data.csv --target webcam --test test.csv -o report.html
+      With what was measured beside what was foretold.
+  foretask report data.csv --target webcam --views linear --force -o report.html
+      With the weight of each feature; in place of the report that is there.
+  foretask report ecg.csv --target ann --null normal --false-alarm 0.01 -o report.html";
 
 const FIT_FIRST: &str = "\
 Examples:
@@ -180,6 +191,9 @@ pub enum Command {
     /// Foretell the error on new data, what more labels would bring and what each source is worth
     #[command(after_help = FORECAST_FIRST, after_long_help = FORECAST_EXAMPLES)]
     Forecast(Forecast),
+    /// Write what is foretold as one page to look at and play with
+    #[command(after_help = REPORT_EXAMPLES)]
+    Report(Page),
     /// Train a model for the target and save it
     #[command(after_help = FIT_FIRST, after_long_help = FIT_EXAMPLES)]
     Fit(Fit),
@@ -283,6 +297,27 @@ pub struct Forecast {
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub report: Report,
+}
+
+/// `foretask report`
+#[derive(Debug, Args)]
+pub struct Page {
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Labelled rows that were not trained on: add what is measured on them
+    #[arg(long, value_name = "FILE", num_args = 1, help_heading = "Questions")]
+    pub test: Vec<PathBuf>,
+    /// Skip the learning curve and the value of each source (one more study per source)
+    #[arg(long, help_heading = "Questions")]
+    pub no_details: bool,
+    /// Where to write the page
+    #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
+    pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
 }
 
 /// `foretask fit`

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foretask::prepare::{Column, Encoding, Preparation, Warning};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::commands::load;
@@ -29,20 +29,32 @@ pub fn run(arguments: &arguments::Check) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.report.output {
         output::check(path, &data.files)?;
     }
-    let table = read::read(
-        &data.files,
-        data.written.written(),
-        &data.columns(),
-        Purpose::Look,
-    )?;
+    let table = table(data)?;
     let preparation = load::learn(&table, data)?;
     let look = Look::new(&table, preparation, data);
     let text = match arguments.report.json {
-        true => look.json()?,
+        true => json::text(look.json())?,
         false => look.text(),
     };
     output::text(arguments.report.output.as_deref(), &text)?;
     Ok(Answer::Yes)
+}
+
+fn table(data: &arguments::Data) -> Result<Data, Failure> {
+    let written = data.written.written();
+    Ok(read::read(
+        &data.files,
+        written,
+        &data.columns(),
+        Purpose::Look,
+    )?)
+}
+
+/// What `foretask check --json` says.
+pub fn looked(data: &arguments::Data) -> Result<Map<String, Value>, Failure> {
+    let table = table(data)?;
+    let preparation = load::learn(&table, data)?;
+    Ok(Look::new(&table, preparation, data).json())
 }
 
 /// What is to be said of a table.
@@ -247,8 +259,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn json(&self) -> Result<String, Failure> {
-        let mut report = serde_json::Map::new();
+    fn json(&self) -> Map<String, Value> {
+        let mut report = Map::new();
         report.insert("rows".into(), json!(self.table.rows()));
         report.insert("unlabelled".into(), json!(self.table.unlabelled));
         report.insert("label".into(), json!(self.table.label));
@@ -261,7 +273,7 @@ impl<'a> Look<'a> {
         report.insert("columns".into(), columns.collect());
         report.insert("problems".into(), json!(self.problems));
         report.insert("command".into(), json!(self.command));
-        json::text(report)
+        report
     }
 }
 
@@ -331,7 +343,7 @@ fn command(
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "_-./,=+:@%".contains(letter);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

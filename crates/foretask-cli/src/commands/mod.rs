@@ -13,6 +13,7 @@ mod inspect;
 mod load;
 mod merge;
 mod predict;
+mod report;
 mod shell;
 mod statistics;
 
@@ -26,6 +27,7 @@ pub fn run(command: Command) -> Result<Answer, Failure> {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Forecast(arguments) => forecast::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Gather(arguments) => gather::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),

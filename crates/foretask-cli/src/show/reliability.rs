@@ -4,17 +4,10 @@ use foretask::{Forecast, Provenance, Reliability};
 
 use super::table::{Align, Table};
 use super::words;
+pub use foretask_page::json::gap;
 
 /// More groups than this are joined in tables; JSON has them all.
 const ROWS: usize = 5;
-
-/// The mean absolute difference of claims and what is right; `None` without decisions.
-pub fn gap(groups: &[Reliability]) -> Option<f64> {
-    let share: f64 = groups.iter().map(|group| group.share).sum();
-    let seen = groups.iter().filter(|group| group.share > 0.0);
-    let gaps = seen.map(|group| group.share * (group.claimed - group.right).abs());
-    (share > 0.0).then(|| gaps.sum::<f64>() / share)
-}
 
 /// Neighbouring groups joined, so that a table of them is short.
 pub fn joined(groups: &[Reliability]) -> Vec<Reliability> {

@@ -79,15 +79,17 @@ pub(crate) fn from_judgements(
 
 /// As many samples as, drawn with the priors of use, would be as informative.
 pub(crate) fn effective_samples(stakes: &Stakes, class: &[usize], importance: &Importance) -> f64 {
-    let worth = |c: usize| {
-        let own: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
-        let worth = importance.among(&own).independent();
-        worth
-            .filter(|_| !own.is_empty())
-            .unwrap_or(own.len().max(1) as f64)
-    };
-    let noise = |(c, prior): (usize, &f64)| prior.powi(2) / worth(c);
+    let noise = |(c, prior): (usize, &f64)| prior.powi(2) / class_worth(c, class, importance);
     1.0 / stakes.priors.iter().enumerate().map(noise).sum::<f64>()
+}
+
+/// As many samples of equal weight as those of a class are worth.
+pub(super) fn class_worth(c: usize, class: &[usize], importance: &Importance) -> f64 {
+    let own: Vec<usize> = (0..class.len()).filter(|&l| class[l] == c).collect();
+    let worth = importance.among(&own).independent();
+    worth
+        .filter(|_| !own.is_empty())
+        .unwrap_or(own.len().max(1) as f64)
 }
 
 /// The error of a rule of all samples, from that of rules of a share of them and that of rules of half: in between,

@@ -5,6 +5,7 @@ use faer::Mat;
 use super::calibrate::Calibration;
 use super::design::design_effect;
 use crate::data::{Groups, Importance};
+use crate::decision::Decision;
 use crate::stakes::Stakes;
 
 /// One verdict on every sample.
@@ -15,6 +16,8 @@ pub(crate) struct Judgement {
     pub(crate) decisions: Vec<usize>,
     /// Samples that one rule judged, ascending.
     pub(crate) folds: Vec<Vec<usize>>,
+    /// What decides for each fold; empty where all are decided for by the calibration of all samples, or by a rule.
+    pub(crate) calibrations: Vec<Calibration>,
 }
 
 /// Verdicts by partition into folds.
@@ -34,6 +37,23 @@ pub(crate) struct Judgements {
 }
 
 impl Judgement {
+    /// The same scores decided for these stakes: each fold by its calibration, where it has one, all others by that of
+    /// all samples.
+    pub(crate) fn decided(mut self, calibration: &Calibration, stakes: &Stakes) -> Self {
+        let decide = |calibration: &Calibration, scores: &Mat<f64>| {
+            let Calibration { slope, offsets, .. } = calibration;
+            Decision::of_class_scores(*slope, offsets, stakes).decide(scores)
+        };
+        self.decisions = decide(calibration, &self.scores);
+        for (fold, calibration) in self.folds.iter().zip(&self.calibrations) {
+            let m = self.scores.ncols();
+            let own = Mat::from_fn(fold.len(), m, |row, c| self.scores[(fold[row], c)]);
+            let both = fold.iter().zip(decide(calibration, &own));
+            both.for_each(|(&l, decision)| self.decisions[l] = decision);
+        }
+        self
+    }
+
     /// 1 where the decision is wrong.
     pub(crate) fn wrong(&self, class: &[usize]) -> Vec<f64> {
         let both = self.decisions.iter().zip(class);
@@ -147,6 +167,7 @@ mod tests {
                 scores: Mat::from_fn(6, 2, |l, c| if c == 0 { scores[l] } else { 0.0 }),
                 decisions: vec![0; 6],
                 folds,
+                calibrations: Vec::new(),
             }],
             half: None,
             kept: 1.0,

@@ -20,6 +20,7 @@ pub(crate) mod draw;
 pub(crate) mod judgements;
 pub(crate) mod note;
 pub(crate) mod paired;
+pub(crate) mod recount;
 pub(crate) mod rehearsal;
 mod rehearsed;
 pub(crate) mod value;
@@ -32,6 +33,7 @@ pub(crate) use judgements::{Judgement, Judgements, stacked};
 pub(crate) use note::FEW;
 pub use note::Note;
 pub use paired::{Paired, Verdict};
+pub use recount::Recount;
 pub use rehearsal::{Rehearsal, Rehearsed, Unrehearsed};
 pub use value::SourceValue;
 

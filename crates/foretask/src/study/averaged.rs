@@ -100,13 +100,9 @@ impl Target<'_, '_> {
         let held = match self.plan.null {
             None => None,
             Some(_) => {
-                // A threshold is in the units of the rule of all samples, as their leave-one-out scores are.
                 let nested = judgements.scores();
-                let own = match &fits.folded {
-                    Some(_) => nested.clone(),
-                    None => self.with_shares(self.left_out_scores(fits, weights)),
-                };
-                let (own, nested) = (of_difference(&own), of_difference(&nested));
+                let own = self.rate_scores(fits, weights, &nested);
+                let nested = of_difference(&nested);
                 self.hold_rate(&own, &nested, &judgements.class, &mut forecast)
             }
         };

@@ -8,7 +8,7 @@ use super::held_out::{HeldOut, Lesson, Partition, Whole};
 use super::learn::{NamedRule, moments_of};
 use super::target::Target;
 use crate::data::{Coupling, Importance};
-use crate::decision::{Decision, Discriminant, judged_score};
+use crate::decision::{Discriminant, judged_score};
 use crate::error::Result;
 use crate::forecast::count::from_judgements;
 use crate::forecast::{Calibration, Density, Forecast, Judgement, Judgements, stacked};
@@ -177,34 +177,30 @@ impl Target<'_, '_> {
         let (scores, classes, weights) = stacked(&all, &class, &importance);
         let calibration = fit(&scores, &classes, &weights, all.len());
         let calibration = calibration.with_twin(&scores, &classes, &weights, all.len());
-        let decide = |calibration: &Calibration, scores: &Mat<f64>| {
-            let Calibration { slope, offsets, .. } = calibration;
-            Decision::of_class_scores(*slope, offsets, self.stakes()).decide(scores)
+        let without = |scores: &Mat<f64>, fold: &Vec<usize>| {
+            let others: Vec<usize> = (0..class.len())
+                .filter(|l| fold.binary_search(l).is_err())
+                .collect();
+            if others.is_empty() {
+                return calibration.clone();
+            }
+            let own: Vec<usize> = others.iter().map(|&l| class[l]).collect();
+            let weights = importance.among(&others);
+            fit(&rows(scores, &others), &own, &weights, 1)
         };
         let judgement = |partition: Partition| {
             let Partition { scores, folds } = partition;
-            let mut decisions = decide(&calibration, &scores);
-            if class.len() <= MOST_CALIBRATED {
-                for fold in &folds {
-                    let others: Vec<usize> = (0..class.len())
-                        .filter(|l| fold.binary_search(l).is_err())
-                        .collect();
-                    if others.is_empty() {
-                        continue;
-                    }
-                    let own: Vec<usize> = others.iter().map(|&l| class[l]).collect();
-                    let weights = importance.among(&others);
-                    let calibration = fit(&rows(&scores, &others), &own, &weights, 1);
-                    let decided = decide(&calibration, &rows(&scores, fold));
-                    let both = fold.iter().zip(decided);
-                    both.for_each(|(&l, decision)| decisions[l] = decision);
-                }
-            }
-            Judgement {
+            let calibrations = match class.len() <= MOST_CALIBRATED {
+                true => folds.iter().map(|fold| without(&scores, fold)).collect(),
+                false => Vec::new(),
+            };
+            let undecided = Judgement {
                 scores,
-                decisions,
+                decisions: Vec::new(),
                 folds,
-            }
+                calibrations,
+            };
+            undecided.decided(&calibration, self.stakes())
         };
         Judgements {
             groups: self.groups(),

@@ -55,7 +55,7 @@ use crate::data::{Cells, Statistics};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::estimate::Likeness;
-use crate::forecast::{Calibration, Forecast};
+use crate::forecast::{Calibration, Forecast, Note, Recount};
 use crate::model::{Model, Rule};
 use crate::settings::Settings;
 use crate::settings::check::Plan;
@@ -279,6 +279,19 @@ impl<'a> Study<'a> {
         })
     }
 
+    /// What the forecast is counted from, to count it again for other priors and costs. None where these are learnt
+    /// with (rules, labels and theories by name), where a false-alarm rate is held ([`Study::alarms`]), and where
+    /// no sample can be left out.
+    pub fn recount(&self) -> Option<Recount> {
+        let Done { plan, outcome, .. } = &self.done;
+        let cannot = |note: &Note| matches!(note, Note::OneLabel | Note::OneGroup { .. });
+        let told = !outcome.forecast.notes.iter().any(cannot);
+        let counted = plan.is_averaged() && plan.null.is_none() && told;
+        let judgements = outcome.judgements.clone().filter(|_| counted)?;
+        let densities = &outcome.forecast.densities;
+        Some(Recount::new(judgements, &plan.stakes.shares, densities))
+    }
+
     /// Folds the rule into a model.
     ///
     /// # Errors
@@ -296,19 +309,5 @@ impl<'a> Study<'a> {
             .filter(|(task, _)| *task != self.target())
             .map(|(_, (task, value))| (task.name.clone(), value))
             .collect()
-    }
-}
-
-#[cfg(test)]
-impl Study<'_> {
-    /// The scores of two classes that a threshold is taken from, and those that detections are counted among.
-    pub(crate) fn rate_scores(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (fits, target) = (self.done.fits.as_ref()?, self.done.target());
-        let own = target.with_shares(target.left_out_scores(fits, &fits.tournament.weights()));
-        let nested = self.done.outcome.judgements.as_ref()?.scores();
-        Some((
-            outcome::of_difference(&own),
-            outcome::of_difference(&nested),
-        ))
     }
 }

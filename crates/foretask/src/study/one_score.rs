@@ -120,6 +120,7 @@ impl Target<'_, '_> {
                 folds: (lessons.iter())
                     .map(|lesson| lesson.held_out.clone())
                     .collect(),
+                calibrations: Vec::new(),
             }
         };
         let repeats: Vec<Judgement> = lessons.repeats.iter().map(judgement).collect();

@@ -39,6 +39,7 @@ mod pooled;
 mod prepare;
 mod real_data;
 mod recipe;
+mod recount;
 mod rule_simulation;
 mod simulation;
 mod sparse;

@@ -3,14 +3,16 @@
 mod alarm;
 mod scores;
 
+use std::path::PathBuf;
+
 use foretask::{Measured, Model};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::commands::{figures, load};
 use crate::exit::Answer;
 use crate::failure::Failure;
-use crate::read::{self, Category, Names, Purpose, Table as Data};
+use crate::read::{self, Category, Columns, Names, Purpose, Table as Data, Written};
 use crate::show::expected::{CALLED, Called, of_hundred};
 use crate::show::table::{Align, Table};
 use crate::show::{reliability, words};
@@ -25,28 +27,20 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     to.map_or(Ok(()), |path| output::check(path, &inputs))?;
     figures::check(arguments.plot.as_deref(), &inputs, to)?;
     let model = load::model(&arguments.model)?;
-    let preparation = load::preparation(&model);
-    let purpose = Purpose::Evaluate {
-        preparation: &preparation,
-        target: model.target(),
-    };
     let written = arguments.written.written();
-    let mut data = read::read(&arguments.files, written, &arguments.columns(), purpose)?;
-    let left_out = data.keep_task(model.target())?;
-    let truth = classes_of(&data, &model)?;
-    let unlabelled = data.unlabelled;
-    let prepared = preparation.apply(data.frame, None)?;
-    let mut applied = load::Applied::default();
-    applied.add(&prepared);
-    applied.tell(unlabelled);
-    let scores = model.scores(prepared.view()?)?;
-    let measured = Measured::of_scores(&model, &scores, &truth);
+    let test = Test::new(&model, &arguments.files, written, &arguments.columns())?;
+    let Test {
+        scores,
+        truth,
+        left_out,
+        measured,
+    } = test;
 
     if let Some(path) = &arguments.plot {
         figures::write(path, &scores::figure(&model, &scores, &truth, &measured))?;
     }
     let text = if arguments.report.json {
-        report(&model, &measured, left_out)?
+        json::text(report(&model, &measured, left_out))?
     } else {
         text(&model, &measured, left_out)
     };
@@ -54,6 +48,51 @@ pub fn run(arguments: &arguments::Evaluate) -> Result<Answer, Failure> {
     match arguments.fail_above {
         Some(limit) if measured.error > limit => Ok(Answer::No),
         _ => Ok(Answer::Yes),
+    }
+}
+
+/// A model on labelled rows.
+pub struct Test {
+    scores: faer::Mat<f64>,
+    truth: Vec<usize>,
+    left_out: usize,
+    measured: Measured,
+}
+
+impl Test {
+    /// Reads the rows, and says on standard error what was done to them.
+    pub fn new(
+        model: &Model,
+        files: &[PathBuf],
+        written: Written,
+        columns: &Columns,
+    ) -> Result<Self, Failure> {
+        let preparation = load::preparation(model);
+        let purpose = Purpose::Evaluate {
+            preparation: &preparation,
+            target: model.target(),
+        };
+        let mut data = read::read(files, written, columns, purpose)?;
+        let left_out = data.keep_task(model.target())?;
+        let truth = classes_of(&data, model)?;
+        let unlabelled = data.unlabelled;
+        let prepared = preparation.apply(data.frame, None)?;
+        let mut applied = load::Applied::default();
+        applied.add(&prepared);
+        applied.tell(unlabelled);
+        let scores = model.scores(prepared.view()?)?;
+        let measured = Measured::of_scores(model, &scores, &truth);
+        Ok(Self {
+            scores,
+            truth,
+            left_out,
+            measured,
+        })
+    }
+
+    /// What `foretask evaluate --json` says.
+    pub fn report(&self, model: &Model) -> Map<String, Value> {
+        report(model, &self.measured, self.left_out)
     }
 }
 
@@ -80,10 +119,10 @@ fn classes_of(data: &Data, model: &Model) -> Result<Vec<usize>, Failure> {
     })
 }
 
-fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String, Failure> {
+fn report(model: &Model, measured: &Measured, left_out: usize) -> Map<String, Value> {
     let summary = Summary::of_model(model);
     let classes = summary.classes();
-    let mut report = serde_json::Map::new();
+    let mut report = Map::new();
     report.insert("target".into(), json!(summary.target));
     report.insert("classes".into(), json!(classes));
     report.insert("forecast".into(), json::forecast(summary.forecast, classes));
@@ -106,7 +145,7 @@ fn report(model: &Model, measured: &Measured, left_out: usize) -> Result<String,
         }),
     );
     report.insert("within_forecast_interval".into(), json!(measured.within));
-    json::text(report)
+    report
 }
 
 fn text(model: &Model, measured: &Measured, left_out: usize) -> String {

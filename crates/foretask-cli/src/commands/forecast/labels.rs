@@ -3,7 +3,7 @@
 use foretask::{Budget, CurvePoint, LabelsNeeded, Study};
 use serde_json::{Map, Value, json};
 
-use crate::arguments;
+use super::Questions;
 use crate::failure::Failure;
 use crate::json;
 use crate::progress::Progress;
@@ -29,20 +29,20 @@ pub struct Labels {
 
 impl Labels {
     /// Asks the study.
-    pub fn new(study: &Study, arguments: &arguments::Forecast) -> Result<Self, Failure> {
+    pub fn new(study: &Study, questions: &Questions<'_>) -> Result<Self, Failure> {
         let progress = Progress::new("measuring what labels bring");
         let tell = |share| progress.tell(share);
         // What the curve rests on is what the other answers rest on, and only the curve says how far it is.
-        let curve = match arguments.no_details {
-            true if arguments.reach.is_empty() && arguments.budget.is_none() => None,
+        let curve = match questions.no_details {
+            true if questions.reach.is_empty() && questions.budget.is_none() => None,
             true => study.learning_curve(&[], &tell).map(|_| None)?,
-            false => Some(study.learning_curve(&arguments.added, &tell)?),
+            false => Some(study.learning_curve(questions.added, &tell)?),
         };
-        let needed = match arguments.reach.as_slice() {
+        let needed = match questions.reach {
             [] => None,
             errors => Some(study.labels_needed(errors)?),
         };
-        let budget = match arguments.budget {
+        let budget = match questions.budget {
             Some(labels) => Some(study.budget(labels)?),
             None => None,
         };

@@ -4,9 +4,9 @@ mod compare;
 mod labels;
 mod sources;
 
-use foretask::{Density, Settings, SourceValue, Study};
+use foretask::{Settings, SourceValue, Study};
 use foretask_words::{Facts, Verdict};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::commands::{figures, gather, load};
@@ -31,90 +31,155 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     let source = gather::open(&arguments.data, settings.target.as_deref())?;
     let statistics = source.statistics()?;
     let study = load::study(&statistics, &settings)?;
-    let labels = labels::Labels::new(&study, arguments)?;
-    let mut facts = Facts::of(&study);
-    if !arguments.no_details {
-        facts = facts.with_labels(&study)?;
-    }
-    let sources = match arguments.no_details {
-        true => None,
-        false => Some(source_values(&study, &settings)?),
+    let questions = Questions {
+        added: &arguments.added,
+        reach: &arguments.reach,
+        budget: arguments.budget,
+        details: arguments.details,
+        no_details: arguments.no_details,
+        compare: arguments.compare,
+        json: arguments.report.json,
     };
-    let theories = match arguments.report.json && !arguments.no_details {
-        // Machines have always had them where that is quick.
-        true => statistics.features() <= QUICK_FEATURES,
-        false => false,
-    };
-    let comparison = match arguments.compare || arguments.details || theories {
-        true => Some(compare::run(&study, arguments.compare)?),
-        false => None,
-    };
-    facts = match &sources {
-        Some(sources) => facts.with_sources(sources),
-        None => facts.with_ask("Without --no-details it says"),
-    };
-    let verdict = Verdict::of(&facts);
-    let summary = Summary::of_study(&study, statistics.features());
-    let relatedness = study.relatedness();
+    let answers = Answers::new(&study, &settings, statistics.features(), &questions)?;
     if let Some(path) = plot {
+        figures::write(path, &answers.figure())?;
+    }
+    let text = match arguments.report.json {
+        true => json::text(answers.report())?,
+        false => answers.text(arguments.details),
+    };
+    output::text(arguments.report.output.as_deref(), &text)?;
+    Ok(Answer::Yes)
+}
+
+/// What is asked of a study.
+pub struct Questions<'q> {
+    /// Labels per class that are added.
+    pub added: &'q [usize],
+    /// Errors to reach.
+    pub reach: &'q [f64],
+    /// Labels to spread.
+    pub budget: Option<usize>,
+    /// How the decision is made.
+    pub details: bool,
+    /// Nothing that takes more studies.
+    pub no_details: bool,
+    /// Other rules.
+    pub compare: bool,
+    /// Whether a machine asks.
+    pub json: bool,
+}
+
+/// Labels that are added where nothing is said.
+pub const ADDED: [usize; 5] = [5, 10, 20, 50, 100];
+
+/// What it answers.
+pub struct Answers<'q, 'a> {
+    study: &'q Study<'a>,
+    features: usize,
+    verdict: Verdict,
+    labels: labels::Labels,
+    sources: Option<Vec<SourceValue>>,
+    comparison: Option<compare::Comparison>,
+}
+
+impl<'q, 'a> Answers<'q, 'a> {
+    /// Asks a study of so many features.
+    pub fn new(
+        study: &'q Study<'a>,
+        settings: &Settings,
+        features: usize,
+        questions: &Questions<'_>,
+    ) -> Result<Self, Failure> {
+        let labels = labels::Labels::new(study, questions)?;
+        let mut facts = Facts::of(study);
+        if !questions.no_details {
+            facts = facts.with_labels(study)?;
+        }
+        let sources = match questions.no_details {
+            true => None,
+            false => Some(source_values(study, settings)?),
+        };
+        let theories = match questions.json && !questions.no_details {
+            // Machines have always had them where that is quick.
+            true => features <= QUICK_FEATURES,
+            false => false,
+        };
+        let comparison = match questions.compare || questions.details || theories {
+            true => Some(compare::run(study, questions.compare)?),
+            false => None,
+        };
+        facts = match &sources {
+            Some(sources) => facts.with_sources(sources),
+            None => facts.with_ask("Without --no-details it says"),
+        };
+        Ok(Self {
+            verdict: Verdict::of(&facts),
+            study,
+            features,
+            labels,
+            sources,
+            comparison,
+        })
+    }
+
+    /// For machines.
+    pub fn report(&self) -> Map<String, Value> {
+        let summary = Summary::of_study(self.study, self.features);
+        let mut report = json::study(self.study, self.features, &self.verdict);
+        report.extend(self.labels.report(&summary));
+        if let Some(sources) = &self.sources {
+            report.insert("sources".into(), json!(sources));
+        }
+        if let Some(comparison) = &self.comparison {
+            report.extend(comparison.report(&summary));
+        }
+        report
+    }
+
+    /// As a picture.
+    fn figure(&self) -> Figure {
+        let summary = Summary::of_study(self.study, self.features);
         let panels = [
             figures::decided(&summary, None),
-            figures::curve(&summary, labels.curve()),
-            figures::gains(&summary, sources.as_deref().unwrap_or_default()),
+            figures::curve(&summary, self.labels.curve()),
+            figures::gains(&summary, self.sources.as_deref().unwrap_or_default()),
             figures::roc(&summary, None),
         ];
-        let figure = Figure {
+        Figure {
             title: figures::title(&summary),
             subtitle: figures::rests_on(&summary),
             panels: panels.into_iter().flatten().collect(),
-        };
-        figures::write(path, &figure)?;
+        }
     }
-    let text = if arguments.report.json {
-        let mut report = Map::from_iter([("verdict".to_owned(), json!(verdict))]);
-        report.extend(summary.report());
-        report.insert("relatedness".into(), json::relatedness(&relatedness));
-        report.insert("roc".into(), json!(study.forecast().roc(CURVE_POINTS)));
-        let densities: Vec<_> = study.forecast().densities.iter().map(curve_of).collect();
-        report.insert(
-            "densities".into(),
-            json::by_class(summary.classes(), &densities),
-        );
-        report.extend(labels.report(&summary));
-        if let Some(sources) = &sources {
-            report.insert("sources".into(), json!(sources));
-        }
-        if let Some(comparison) = &comparison {
-            report.extend(comparison.report(&summary));
-        }
-        json::text(report)?
-    } else {
+
+    /// For people.
+    fn text(&self, details: bool) -> String {
+        let summary = Summary::of_study(self.study, self.features);
         let mut sections = vec![
-            verdict.to_string(),
-            show::tasks(&summary, Some(&relatedness)),
+            self.verdict.to_string(),
+            show::tasks(&summary, Some(&self.study.relatedness())),
             show::forecast_line(&summary) + "\n" + &show::class_errors(&summary),
             show::rehearsal::sentence(&summary),
         ];
         sections.extend(show::expected::sections(&summary));
-        if arguments.details {
+        if details {
             sections.push(show::rule(&summary));
         }
-        if let Some(comparison) = &comparison {
+        if let Some(comparison) = &self.comparison {
             sections.extend(comparison.sections(&summary));
         }
-        if let Some(sources) = &sources {
+        if let Some(sources) = &self.sources {
             sections.push(sources::section(&summary, sources));
         }
-        sections.extend(labels.sections(&summary));
+        sections.extend(self.labels.sections(&summary));
         sections.push(show::notes(&summary));
-        if !arguments.details {
+        if !details {
             sections.push(MORE.to_owned());
         }
         sections.retain(|section| !section.is_empty());
         sections.join("\n")
-    };
-    output::text(arguments.report.output.as_deref(), &text)?;
-    Ok(Answer::Yes)
+    }
 }
 
 /// Where the rest is.
@@ -122,18 +187,6 @@ const MORE: &str = "How it decides, and what theories say: --details. Other rule
 
 /// With more features the theories take more than a second, and are there only if asked for.
 const QUICK_FEATURES: usize = 300;
-
-/// Points of a curve in a report, less one.
-const CURVE_POINTS: usize = 50;
-
-/// A density as points from end to end of its range.
-fn curve_of(density: &Density) -> Vec<[f64; 2]> {
-    let (low, high) = density.range();
-    let at = |i: usize| low + (high - low) * i as f64 / CURVE_POINTS as f64;
-    (0..=CURVE_POINTS)
-        .map(|i| [at(i), density.at(at(i))])
-        .collect()
-}
 
 /// What to do if the sources take long.
 const FASTER: &str =

@@ -74,7 +74,7 @@ pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
         return Source::open(data);
     }
     let parts = read::parts(&data.files)?;
-    let takes = parts.iter().map(memory).fold(0_u64, u64::saturating_add);
+    let takes = taken(&parts);
     if takes <= data.memory || parts.iter().any(Part::is_stream) {
         return Source::open(data);
     }
@@ -116,6 +116,20 @@ fn gathered(
     };
     let columns = Columns::new(arguments, parts, contents, store, plan)?;
     gather(arguments, parts, contents, &columns, store)
+}
+
+/// Whether these are tables that can be looked at before they are read to be learnt from.
+pub fn can_be_read_twice(data: &Data) -> Result<bool, Failure> {
+    if statistics::files(&data.files)?.is_some() {
+        return Ok(false);
+    }
+    let parts = read::parts(&data.files)?;
+    Ok(taken(&parts) <= data.memory && !parts.iter().any(Part::is_stream))
+}
+
+/// What the values of all take.
+fn taken(parts: &[Part]) -> u64 {
+    parts.iter().map(memory).fold(0_u64, u64::saturating_add)
 }
 
 /// What the values of a file take, roughly: as much as its text, or four times what is compressed.

@@ -7,7 +7,7 @@ use super::{Bounds, RowBlock, Second, Statistics};
 impl<'a> Statistics<'a> {
     /// Σ over tasks of the squares of each feature about the task means, over their degrees of freedom; zero where
     /// rounding of the means is all there is.
-    pub(crate) fn pooled_variances(&self) -> Vec<f64> {
+    pub fn pooled_variances(&self) -> Vec<f64> {
         let cells = &self.cells;
         let tasks = cells.tasks().len();
         let freedom = (0..tasks).map(|task| cells.freedom(cells.of_task(task)));

@@ -355,7 +355,7 @@ fn held(problem: &Problem, probe: Option<usize>) -> Vec<Held> {
         let own = scores.iter().zip(&class).filter(|(_, own)| **own == c);
         own.map(|(score, _)| *score).collect()
     };
-    let (unseen, nested) = study.rate_scores().unwrap();
+    let (unseen, nested, _) = study.rate_scores().unwrap();
     let unseen = [0, 1].map(|c| of_class(&unseen, c));
     let nested = [0, 1].map(|c| of_class(&nested, c));
     let rows = Rows::row_major(&problem.test, problem.features).unwrap();

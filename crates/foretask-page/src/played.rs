@@ -1,0 +1,246 @@
+//! What the page needs to answer by itself.
+//!
+//! | question | answered from |
+//! |---|---|
+//! | other priors, costs or thresholds | `recount`: the scores of samples left out, counted again by the page |
+//! | other false-alarm rates | `alarms`: what the library says at each of [`RATES`] |
+//! | other thresholds of labels, rules and theories by name | `thresholds`: the law of the scores at each of them |
+//! | more labels | `curve`: what the library says at each of [`ADDED`] |
+//!
+//! What is too large for a page is left out, and the page says so.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use foretask::{Labels, Model, Result, Settings, Statistics, Study};
+use foretask_words::{Facts, Verdict};
+use serde_json::{Map, Value, json};
+
+use crate::html::html;
+use crate::json::{self, by_class};
+
+/// False-alarm rates that can be asked for, beside the one that was.
+const RATES: [f64; 24] = [
+    0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1,
+    0.12, 0.15, 0.18, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5,
+];
+/// Labels per class that can be added.
+const ADDED: [usize; 48] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90,
+    100, 120, 140, 160, 180, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000, 1200,
+    1400, 1600, 1800, 2000,
+];
+/// The same where each takes a theory its time.
+const ADDED_BY_THEORY: [usize; 6] = [0, 5, 10, 20, 50, 100];
+/// Thresholds of a law, less one.
+const THRESHOLDS: usize = 200;
+/// Scores that a page holds: half a megabyte.
+const MOST_SCORES: usize = 48_000;
+/// Features that are listed by weight.
+const MOST_WEIGHTS: usize = 200;
+
+/// What is asked of a study for a page.
+pub struct Played<'q, 'a> {
+    /// The study.
+    pub study: &'q Study<'a>,
+    /// What it is of.
+    pub statistics: &'q Statistics<'a>,
+    /// What it was asked.
+    pub settings: &'q Settings,
+    /// Its model, with the names of the features if they have any.
+    pub model: &'q Model,
+    /// Whether to look at more labels, which may take rehearsals.
+    pub labels: bool,
+}
+
+/// The key `report`, to which more may be added: `version`, `costs`, `recount`, `alarms`, `thresholds`, `curve` and
+/// `weights` (docs/json.md).
+///
+/// # Errors
+/// As [`Study::learning_curve`].
+pub fn played(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<Map<String, Value>> {
+    let study = of.study;
+    let forecast = study.forecast();
+    let classes = of.model.classes();
+    let costs = classes.iter().map(|class| {
+        let given = of.settings.costs.iter().find(|(name, _)| name == class);
+        given.map_or(1.0, |(_, cost)| *cost)
+    });
+    let costs: Vec<f64> = costs.collect();
+    let mut report = Map::new();
+    report.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    report.insert("costs".into(), by_class(classes, &costs));
+    let recount = study
+        .recount()
+        .and_then(|recount| serde_json::to_value(recount).ok());
+    let (recount, left_out) = match recount.map(packed) {
+        Some(Ok(recount)) => (recount, None),
+        Some(Err(scores)) => (Value::Null, Some(scores)),
+        None => (Value::Null, None),
+    };
+    report.insert("recount".into(), recount);
+    report.insert("scores_left_out".into(), json!(left_out));
+    report.insert("alarms".into(), alarms(study));
+    report.insert("thresholds".into(), thresholds(study));
+    let left_out = forecast.provenance.is_left_out();
+    let curve = match (of.labels && forecast.told, left_out) {
+        (false, _) => Value::Null,
+        (true, true) => json!(study.learning_curve(&ADDED, progress)?),
+        (true, false) => json!(study.learning_curve(&ADDED_BY_THEORY, progress)?),
+    };
+    report.insert("curve".into(), curve);
+    report.insert("weights".into(), weights(of));
+    Ok(report)
+}
+
+/// The page of a study by itself, as Python shows it: all but theories, and nothing of files.
+///
+/// # Errors
+/// As [`Study::learning_curve`] and [`Study::source_values`].
+pub fn page(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<String> {
+    let study = of.study;
+    let mut facts = Facts::of(study);
+    let mut more = Map::new();
+    let sources = match of.labels {
+        false => None,
+        true => {
+            facts = facts.with_labels(study)?;
+            let curve =
+                study.learning_curve(&ADDED_BY_THEORY[1..], &|share| progress(0.3 * share))?;
+            more.insert("learning_curve".into(), json!(curve));
+            let used = study.cells().tasks().len() > 1 && of.settings.labels != Labels::Alone;
+            Some(match used {
+                true => study.source_values(&|share| progress(0.3 + 0.7 * share))?,
+                false => Vec::new(),
+            })
+        }
+    };
+    facts = match &sources {
+        Some(sources) => facts.with_sources(sources),
+        None => facts.with_ask("report(details=True) says"),
+    };
+    if let Some(sources) = &sources {
+        more.insert("sources".into(), json!(sources));
+    }
+    let mut report = json::study(study, of.statistics.features(), &Verdict::of(&facts));
+    report.extend(more);
+    report.insert("report".into(), Value::Object(played(of, &|_| {})?));
+    Ok(html(report))
+}
+
+/// A recount with its scores as bytes: base64 of doubles, little end first, row by row; of two classes the first less
+/// the second. The number of its scores where they are too many.
+fn packed(mut recount: Value) -> std::result::Result<Value, usize> {
+    let two = recount["shares"]
+        .as_array()
+        .is_some_and(|shares| shares.len() == 2);
+    let mut count = 0;
+    let mut pack = |partition: &mut Value| {
+        let scores: Vec<f64> = (partition["scores"].as_array().into_iter().flatten())
+            .map(|score| score.as_f64().unwrap_or(f64::NAN))
+            .collect();
+        let scores: Vec<f64> = match two {
+            true => scores
+                .chunks(2)
+                .map(|pair| pair.iter().rev().fold(0.0, |sum, x| x - sum))
+                .collect(),
+            false => scores,
+        };
+        count += scores.len();
+        let bytes: Vec<u8> = scores
+            .iter()
+            .flat_map(|score| score.to_le_bytes())
+            .collect();
+        partition["scores"] = json!(STANDARD.encode(bytes));
+    };
+    if let Some(partitions) = recount["partitions"].as_array_mut() {
+        partitions.iter_mut().for_each(&mut pack);
+    }
+    if !recount["half"].is_null() {
+        pack(&mut recount["half"]);
+    }
+    match count <= MOST_SCORES {
+        true => Ok(recount),
+        false => Err(count),
+    }
+}
+
+/// What other false-alarm rates would do; null where none is held by the default.
+fn alarms(study: &Study<'_>) -> Value {
+    let Some(asked) = study.forecast().alarm.as_ref().map(|alarm| alarm.requested) else {
+        return Value::Null;
+    };
+    let mut rates = RATES.to_vec();
+    if !rates.contains(&asked) {
+        rates.push(asked);
+        rates.sort_by(f64::total_cmp);
+    }
+    let alarms = study.alarms(&rates);
+    let written = alarms.iter().map(|(threshold, alarm)| {
+        json!({
+            "requested": alarm.requested,
+            "threshold": threshold,
+            "false_alarm": alarm.false_alarm,
+            "false_alarm_interval": alarm.false_alarm_interval,
+            "detection": alarm.detection,
+            "detection_interval": alarm.detection_interval,
+        })
+    });
+    match alarms.is_empty() {
+        true => Value::Null,
+        false => written.collect(),
+    }
+}
+
+/// Both errors at thresholds of the law of two scores, rising; null for more classes.
+fn thresholds(study: &Study<'_>) -> Value {
+    let forecast = study.forecast();
+    let ([first, second], Some(roc)) = (forecast.densities.as_slice(), forecast.roc(THRESHOLDS))
+    else {
+        return Value::Null;
+    };
+    let low = first.range().0.min(second.range().0);
+    let high = first.range().1.max(second.range().1);
+    let at = |i: usize| high + (low - high) * i as f64 / THRESHOLDS as f64;
+    let points = roc.iter().enumerate().rev();
+    points
+        .map(|(i, point)| json!([at(i), 1.0 - point.detection, point.false_alarm]))
+        .collect()
+}
+
+/// What a deviation of each feature adds to the margin of each class, largest first; null where the model is not
+/// linear in its features. Deviations are those within tasks.
+fn weights(of: &Played<'_, '_>) -> Value {
+    let Some((weights, _)) = of.model.linear_margins() else {
+        return Value::Null;
+    };
+    let variances = of.statistics.pooled_variances();
+    let names = of.model.feature_names();
+    let name = |feature: usize| match names.and_then(|names| names.get(feature)) {
+        Some(name) => name.clone(),
+        None => format!("f{feature}"),
+    };
+    let mut rows: Vec<(f64, usize, Vec<f64>)> = (0..weights.nrows())
+        .map(|feature| {
+            let own: Vec<f64> = weights.row(feature).iter().copied().collect();
+            let deviation = variances.get(feature).copied().unwrap_or(0.0).sqrt();
+            let mean = match own.as_slice() {
+                [_] => 0.0,
+                several => several.iter().sum::<f64>() / several.len().max(1) as f64,
+            };
+            let effects: Vec<f64> = own
+                .iter()
+                .map(|weight| (weight - mean) * deviation)
+                .collect();
+            let size = effects
+                .iter()
+                .fold(0.0, |most: f64, effect| most.max(effect.abs()));
+            (size, feature, effects)
+        })
+        .collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let listed = rows.iter().take(MOST_WEIGHTS).map(|(_, feature, effects)| {
+        let raw: Vec<f64> = weights.row(*feature).iter().copied().collect();
+        json!({"feature": name(*feature), "weight": raw, "effect": effects})
+    });
+    json!({"count": rows.len(), "largest": listed.collect::<Value>()})
+}
