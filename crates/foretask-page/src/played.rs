@@ -12,7 +12,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use foretask::{Labels, Model, Result, Settings, Statistics, Study};
-use foretask_words::{Facts, Verdict};
+use foretask_words::{Facts, RELATED, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::html::html;
@@ -52,8 +52,8 @@ pub struct Played<'q, 'a> {
     pub labels: bool,
 }
 
-/// The key `report`, to which more may be added: `version`, `costs`, `recount`, `alarms`, `thresholds`, `curve` and
-/// `weights` (docs/json.md).
+/// The key `report`, to which more may be added: `version`, `related`, `costs`, `recount`, `alarms`, `thresholds`,
+/// `curve` and `weights` (docs/json.md).
 ///
 /// # Errors
 /// As [`Study::learning_curve`].
@@ -68,6 +68,7 @@ pub fn played(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<Map<String,
     let costs: Vec<f64> = costs.collect();
     let mut report = Map::new();
     report.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+    report.insert("related".into(), json!(RELATED));
     report.insert("costs".into(), by_class(classes, &costs));
     let recount = study
         .recount()

@@ -15,6 +15,7 @@ mod output;
 mod pictures;
 mod prediction;
 mod raw_files;
+mod report;
 mod rules;
 mod streams;
 mod told;

@@ -243,7 +243,7 @@ const foretask = (() => {
   /** A table of which the first rows are shown, and all on demand. */
   const long = (caption, heads, rows, kind, what) => {
     if (rows.length <= SHOWN) return [table(caption, heads, rows.map((row) => row()), kind)];
-    const all = el("details", null, el("summary", null, "All " + rows.length + " " + what));
+    const all = el("details", null, el("summary", null, rows.length - SHOWN + " more " + what));
     all.addEventListener("toggle", () => {
       if (all.open && all.children.length === 1) all.append(table(null, heads, rows.slice(SHOWN).map((row) => row()), kind));
     });
@@ -290,7 +290,7 @@ const foretask = (() => {
       ["expected error", percent(F.error), "90 %: " + span(F.interval)],
       rehearsed && ["by its own samples", percent(rehearsed.own_error), "90 %: " + span(rehearsed.own_interval)],
       rehearsed && ["sources in its place", percent(rehearsed.error), count(rehearsed.sources.length, "rehearsal")],
-      F.auc !== null && F.auc !== undefined && ["AUC", plain(F.auc)],
+      F.auc !== null && F.auc !== undefined && ["AUC", F.auc.toFixed(2)],
       Math.abs(F.cost - F.error) > 1e-12 && ["expected cost", plain(F.cost), "of a decision"],
       F.log_loss !== null && ["log-loss", plain(F.log_loss), "of its probabilities"],
     ]));
@@ -339,7 +339,7 @@ const foretask = (() => {
   const stakesTable = () => {
     const rows = classes.map((name, c) => {
       const field = (what, list, least) => {
-        const input = el("input", { type: "number", min: least, step: "any", value: Number(list[c].toPrecision(6)), "aria-label": what + " " + cut(name) });
+        const input = el("input", { type: "number", min: least, step: "any", value: Number(list[c].toPrecision(4)), "aria-label": what + " " + cut(name) });
         input.addEventListener("input", () => {
           const value = Number(input.value);
           const good = input.value !== "" && Number.isFinite(value) && value > 0;
@@ -352,9 +352,8 @@ const foretask = (() => {
         });
         return input;
       };
-      const error = el("td", { class: "number", "data-error": c });
-      const share = el("td", { class: "number unprinted wide", "data-prior": c });
-      return { row: el("tr", null, el("th", { scope: "row" }, named(name, 30)), el("td", null, field("share in use of", shares, 0)), el("td", null, field("cost of a mistake in", state.costs, 0)), error), error, share };
+      const error = el("td", { class: "number" });
+      return { row: el("tr", null, el("th", { scope: "row" }, named(name, 30)), el("td", null, field("share in use of", shares, 0)), el("td", null, field("cost of a mistake in", state.costs, 0)), error), error };
     });
     const head = ["class", "share in use", "a mistake costs", alarm ? "wrong" : "expected error"];
     const build = (part) => el("table", null,
@@ -407,6 +406,7 @@ const foretask = (() => {
       return table("The most frequent confusions of " + m + " classes", [["class"], ["called"], ["of this class", "number"], ["of all", "number"]],
         pairs.slice(0, SHOWN).map(([all, share, c, d]) => [named(classes[c], 30), named(classes[d], 30), percent(share), percent(all)]));
     }
+    const turned = m > 4 && classes.some((name) => name.length > 3);
     const cell = (share, c, d) => {
       const node = el("td", { class: c === d ? "hit" : null }, share < 0.0005 ? "·" : (100 * share).toFixed(share < 0.0995 ? 1 : 0).replace(/^0\./, "."));
       node.style.background = c === d ? "transparent" : "color-mix(in srgb, var(--second) " + Math.min(60, Math.round(220 * share)) + "%, transparent)";
@@ -414,8 +414,8 @@ const foretask = (() => {
     };
     return el("table", { class: "matrix" },
       el("caption", null, "Of 100 samples of a class (row), called what (column)"),
-      el("thead", null, el("tr", null, el("th", { scope: "col" }, "class"), classes.map((name) => el("th", { scope: "col" }, named(name, m > 6 ? 5 : 12))))),
-      el("tbody", null, confusion.map((row, c) => el("tr", null, el("th", { scope: "row" }, named(classes[c], m > 6 ? 8 : 16)), row.map((share, d) => cell(share, c, d))))));
+      el("thead", null, el("tr", null, el("th", { scope: "col" }, "class"), classes.map((name) => el("th", { scope: "col", class: turned ? "turned" : null }, named(name, 12))))),
+      el("tbody", null, confusion.map((row, c) => el("tr", null, el("th", { scope: "row" }, named(classes[c], 14)), row.map((share, d) => cell(share, c, d))))));
   };
 
   const askCommand = (found) => {
@@ -510,7 +510,7 @@ const foretask = (() => {
       output.textContent = mode === "alarm"
         ? "Rate " + percent(found.alarm.requested) + ": " + percent(found.alarm.detection) + " detected (" + span(found.alarm.detection_interval) + ")"
         : "Expected error " + percent(found.error) + (found.interval ? " (" + span(found.interval) + ")" : "");
-      const called = (c, share) => el("span", null, cut(classes[c], 20) + " called " + cut(classes[1 - c], 20));
+      const called = (c) => el("span", null, cut(classes[c], 20) + " called " + cut(classes[1 - c], 20));
       details.replaceChildren(figures([
         mode === "alarm" && ["false alarms", percent(found.alarm.false_alarm), span(found.alarm.false_alarm_interval)],
         mode === "alarm" && ["threshold", plain(found.alarm.threshold)],
@@ -530,7 +530,7 @@ const foretask = (() => {
     const tableBox = el("div", null, output, details, stakesNode);
     if (m === 2) {
       decide.append(el("div", { class: "panes" },
-        el("figure", null, el("ul", { class: "legend" }, el("li", { class: "first" }, el("span"), named(classes[0], 30)), el("li", { class: "second" }, el("span"), named(classes[1], 30))), picture, controls),
+        el("figure", null, el("ul", { class: "legend" }, el("li", { class: "first" }, el("i"), named(classes[0], 30)), el("li", { class: "second" }, el("i"), named(classes[1], 30))), picture, controls),
         tableBox));
     } else {
       decide.append(el("div", { class: "panes" }, m > 20 ? matrix : scrolled("confusions", matrix), tableBox));
@@ -600,7 +600,7 @@ const foretask = (() => {
     if (!sources.length) box.append(p("There are no sources: everything rests on the target's own labels.", "notice"));
     else {
       const likeness = (name) => (related[name] === null || related[name] === undefined ? null : related[name]);
-      const word = (value) => (value === null ? "classes do not correspond" : value >= 0.3 ? "related" : value <= -0.3 ? "opposed" : "unrelated");
+      const word = (value) => (value === null ? "cannot be compared" : value >= R.related ? "related" : value <= -R.related ? "opposed" : "hardly related");
       const strip = (value) => {
         const x = 60 + 52 * (value || 0);
         return svg("svg", { viewBox: "0 0 120 18", class: "strip", role: "img", "aria-label": value === null ? "likeness unknown" : "likeness " + value.toFixed(2) },
@@ -631,19 +631,18 @@ const foretask = (() => {
           switches.push(box);
           cells.push(box);
         }
-        cells.push([strip(like)], like === null ? word(like) : [(like >= 0 ? "+" : "") + like.toFixed(2) + " ", el("span", { class: "quiet wide" }, word(like))], String(total(task)));
+        cells.push([strip(like), like === null ? el("span", { class: "quiet small" }, word(like)) : [(like >= 0 ? "+" : "") + like.toFixed(2) + " ", el("span", { class: "quiet wide" }, word(like))]], String(total(task)));
         if (values && values.length && F.told) cells.push(value ? signed(value.paired.difference) : "", el("span", { class: "wide" }, value ? value.paired.verdict : ""));
         else cells.push(el("span", { class: "wide" }, classList(task)));
         return cells;
       });
       const withValues = values && values.length && F.told;
       const heads = withValues
-        ? [["source"], ["use"], ["likeness"], [""], ["samples", "number"], ["gain", "number"], ["verdict", "wide"]]
-        : [["source"], ["likeness"], [""], ["samples", "number"], ["classes", "wide"]];
-      heads.forEach((head) => { if (head[0] === "") head[0] = "value"; });
+        ? [["source"], ["use"], ["likeness"], ["samples", "number"], ["gain", "number"], ["verdict", "wide"]]
+        : [["source"], ["likeness"], ["samples", "number"], ["classes", "wide"]];
       if (!F.told) box.append(p("What sources are worth cannot be told from one label in each class.", "notice"));
       else if (withValues) {
-        box.append(p("From opposed (-1) over unrelated to the same (+1), and what each is worth. Switch one off to see what is expected without it."), output);
+        box.append(p("Likeness from opposed (-1) over unrelated to the same (+1), and what each source is worth. Switch one off to see what is expected without it."), output);
         tell();
       } else box.append(p(values ? "No source is used." : "What each source is worth was not asked for (--no-details).", "notice"));
       box.append(...long(null, heads, rows, "sources", "sources"));
@@ -696,7 +695,7 @@ const foretask = (() => {
         return [named(one.feature, 30), bar, plain(value), named(toward, 20), el("span", { class: "wide" }, plain(one.weight[strongest]))];
       });
       box.append(p("What one standard deviation of a feature adds to the margin" + (two ? " of " + cut(classes[0], 30) + "." : ", for the class where that is most.")),
-        ...long(null, [["feature"], ["size"], ["effect", "number"], ["toward"], ["weight", "wide"]], rows, null, "features listed, of " + W.count));
+        ...long(null, [["feature"], ["size"], ["effect", "number"], ["toward"], ["weight", "wide"]], rows, null, "of " + count(W.count, "feature")));
     }
   }
 
@@ -705,9 +704,9 @@ const foretask = (() => {
     const box = section("table"), C = R.check;
     if (!C) box.append(p("The table was not looked at: rows came from statistics, a stream, Python, or were too many for memory. `foretask check` looks at files."));
     else {
-      box.append(p(count(C.rows, "row") + ", " + count(C.columns.length, "column") + ", " + count(C.features.length, "feature") + (C.unlabelled ? ", " + count(C.unlabelled, "row") + " without a label" : "") + (C.label ? "; the label is " + cut(C.label, 30) : "") + (C.task ? ", the task " + cut(C.task, 30) : "") + "."));
+      box.append(p(count(C.rows, "row") + ", " + count(C.columns.length, "column") + ", " + count(C.features.length, "feature") + (C.unlabelled ? ", " + count(C.unlabelled, "row") + " without a label" : "") + "." + (C.label ? " Classes are in the column " + cut(C.label, 30) + (C.task ? ", tasks in " + cut(C.task, 30) : "") + "." : "")));
       if (C.problems.length) box.append(el("h3", null, "To look at"), el("ul", { class: "small" }, C.problems.slice(0, SHOWN).map((text) => el("li", null, cut(text, 300))), C.problems.length > SHOWN && el("li", null, "and " + (C.problems.length - SHOWN) + " more")));
-      if (C.columns.length) box.append(...long(null, [["column"], ["holds"], ["becomes"]], C.columns.map((one) => () => [named(one.name, 30), one.holds, cut(one.becomes, 120)]), null, "columns"));
+      if (C.columns.length) box.append(...long(null, [["column"], ["holds"], ["becomes", "free"]], C.columns.map((one) => () => [named(one.name, 30), one.holds, cut(one.becomes, 120)]), null, "columns"));
     }
   }
 
@@ -716,9 +715,9 @@ const foretask = (() => {
     const box = section("origin");
     if (R.command) box.append(el("code", { class: "code" }, printable(R.command).slice(0, 2000)));
     box.append(p("foretask " + (R.version || "") + ". The same files and options give the same page, byte by byte; " + "all numbers are in it as JSON, in the block with the id data."));
-    if (R.files && R.files.listed.length) box.append(table(null, [["file"], ["bytes", "number"], ["SHA-256", "wide"]],
+    if (R.files && R.files.listed.length) fill(box, [table(null, [["file"], ["bytes", "number"], ["SHA-256", "wide"]],
       R.files.listed.map((one) => [named(one.name, 60), one.bytes === null ? "a stream" : String(one.bytes), el("code", { class: "wide" }, one.sha256 || "not taken")])),
-      R.files.count > R.files.listed.length && p("And " + (R.files.count - R.files.listed.length) + " more files.", "small quiet"));
+      R.files.count > R.files.listed.length && p("And " + (R.files.count - R.files.listed.length) + " more files.", "small quiet")]);
   }
 
   const api = foretask;

@@ -85,6 +85,7 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
             .collect(),
         scores,
         folds: Vec::new(),
+        calibrations: Vec::new(),
     };
     Judgements {
         repeats: scores.into_iter().map(judged).collect(),
