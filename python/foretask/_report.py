@@ -41,7 +41,9 @@ class Report:
         """
         place = Path(path)
         if not place.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {str(place.parent)!r} for {str(place)!r}: create it first")
+            raise FileNotFoundError(
+                f"there is no folder {str(place.parent)!r} for {str(place)!r}: create it first"
+            )
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -58,6 +60,7 @@ class Report:
     def _repr_html_(self) -> str:
         # Scripts of the page run, and reach nothing of the notebook.
         return (
-            f'<iframe sandbox="allow-scripts" title="foretask report" style="width:100%;height:760px;border:1px solid #8884" '
+            '<iframe sandbox="allow-scripts" title="foretask report" '
+            'style="width:100%;height:760px;border:1px solid #8884" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )

@@ -417,7 +417,9 @@ class Study:
         """Return the classes of a task, in the order of the library."""
         return next(classes for name, classes, _ in self._raw.tasks if name == task)
 
-    def report(self, path: str | PathLike[str] | None = None, *, details: bool = True) -> Report | dict[Any, Report]:
+    def report(
+        self, path: str | PathLike[str] | None = None, *, details: bool = True
+    ) -> Report | dict[Any, Report]:
         """Make one page of everything that is foretold, to look at and to play with.
 
         Parameters
@@ -425,7 +427,7 @@ class Study:
         path : str or path-like, default=None
             Where to write it; of several targets, a folder that is there, in which each has a file.
         details : bool, default=True
-            Also ask what more labels would bring and what each source is worth, which takes a study per source.
+            Also ask what more labels would bring and what each source is worth: a study per source.
 
         Returns
         -------
@@ -507,7 +509,9 @@ def _places(path: Path, targets: list[str]) -> list[Path]:
     if len(targets) == 1:
         return [path]
     if not path.is_dir():
-        raise ValueError(f"there are {len(targets)} targets, and each has a page: path must be a folder that is there")
+        raise ValueError(
+            f"there are {len(targets)} targets, and each has a page: path must be a folder that is there"
+        )
     return [path / f"report-{number}.html" for number in range(len(targets))]
 
 

@@ -245,3 +245,44 @@ fn weights(of: &Played<'_, '_>) -> Value {
     });
     json!({"count": rows.len(), "largest": listed.collect::<Value>()})
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recount(classes: usize, scores: usize) -> Value {
+        let shares = vec![1.0 / classes as f64; classes];
+        let scores: Vec<f64> = (0..scores).map(|i| i as f64 * i as f64 / 7.0).collect();
+        json!({"shares": shares, "partitions": [{"scores": scores}], "half": null})
+    }
+
+    fn doubles(packed: &Value) -> Vec<f64> {
+        let text = packed["partitions"][0]["scores"]
+            .as_str()
+            .unwrap_or_default();
+        let bytes = STANDARD.decode(text).unwrap_or_default();
+        let eight = bytes
+            .chunks_exact(8)
+            .filter_map(|eight| eight.try_into().ok());
+        eight.map(f64::from_le_bytes).collect()
+    }
+
+    #[test]
+    fn scores_are_kept_to_the_last_bit() {
+        let packed = packed(recount(3, 6)).unwrap_or_default();
+        let expected: Vec<f64> = (0..6).map(|i| f64::from(i * i) / 7.0).collect();
+        assert_eq!(doubles(&packed), expected);
+    }
+
+    #[test]
+    fn of_two_classes_the_difference_is_kept() {
+        let packed = packed(recount(2, 4)).unwrap_or_default();
+        assert_eq!(doubles(&packed), [0.0 - 1.0 / 7.0, 4.0 / 7.0 - 9.0 / 7.0]);
+    }
+
+    #[test]
+    fn too_many_scores_are_counted_only() {
+        assert_eq!(packed(recount(3, MOST_SCORES + 1)), Err(MOST_SCORES + 1));
+        assert!(packed(recount(2, 2 * MOST_SCORES)).is_ok());
+    }
+}

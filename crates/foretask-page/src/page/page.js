@@ -301,7 +301,9 @@ const foretask = (() => {
   const priors = listOf(F.priors), costs = R.costs ? listOf(R.costs) : classes.map(() => 1);
   const state = { priors: priors.slice(), costs: costs.slice(), threshold: null, rate: null, touched: false };
   const counted = R.recount ? foretask.unpacked(R.recount) : null;
-  const mode = !F.told ? "untold" : R.alarms ? "alarm" : counted ? "recount" : m === 2 && R.thresholds ? "law" : "fixed";
+  // Rehearsals may tell an error of a target none of whose own samples can be left out; its scores tell nothing then.
+  const single = F.notes.some((note) => note.kind === "one-label" || note.kind === "one-group");
+  const mode = !F.told ? "untold" : single ? "fixed" : R.alarms ? "alarm" : counted ? "recount" : m === 2 && R.thresholds ? "law" : "fixed";
 
   /** What is expected at the state. */
   const answer = () => {
@@ -528,7 +530,9 @@ const foretask = (() => {
       api.current = found;
     };
     const tableBox = el("div", null, output, details, stakesNode);
-    if (m === 2) {
+    if (single) {
+      decide.append(p("No sample of the target can be left out, so that there is no law of its scores to draw; the errors are those that sources tell of.", "notice"), tableBox);
+    } else if (m === 2) {
       decide.append(el("div", { class: "panes" },
         el("figure", null, el("ul", { class: "legend" }, el("li", { class: "first" }, el("i"), named(classes[0], 30)), el("li", { class: "second" }, el("i"), named(classes[1], 30))), picture, controls),
         tableBox));
