@@ -288,8 +288,8 @@ const foretask = (() => {
       alarm && ["detected", percent(alarm.detection), span(alarm.detection_interval)],
       alarm && ["false alarms", percent(alarm.false_alarm), span(alarm.false_alarm_interval)],
       ["expected error", percent(F.error), "90 %: " + span(F.interval)],
-      rehearsed && ["by its own samples", percent(rehearsed.own_error), "90 %: " + span(rehearsed.own_interval)],
-      rehearsed && ["sources in its place", percent(rehearsed.error), count(rehearsed.sources.length, "rehearsal")],
+      rehearsed && [(alarm ? "missed, " : "") + "by its own samples", percent(rehearsed.own_error), "90 %: " + span(rehearsed.own_interval)],
+      rehearsed && [(alarm ? "missed, " : "") + "sources in its place", percent(rehearsed.error), count(rehearsed.sources.length, "rehearsal")],
       F.auc !== null && F.auc !== undefined && ["AUC", F.auc.toFixed(2)],
       Math.abs(F.cost - F.error) > 1e-12 && ["expected cost", plain(F.cost), "of a decision"],
       F.log_loss !== null && ["log-loss", plain(F.log_loss), "of its probabilities"],
@@ -525,7 +525,6 @@ const foretask = (() => {
       if (redraw) redraw();
       if (m > 2) matrix.replaceChildren(confusionTable(found.confusion));
       const command = askCommand(found);
-      commandNode.hidden = !command || mode === "fixed" || mode === "law";
       commandNode.textContent = command || "";
       api.current = found;
     };
@@ -539,7 +538,7 @@ const foretask = (() => {
     } else {
       decide.append(el("div", { class: "panes" }, m > 20 ? matrix : scrolled("confusions", matrix), tableBox));
     }
-    if (R.ask) decide.append(el("div", { class: "unprinted" }, p("The same question to the command line:", "small quiet"), commandNode));
+    if (R.ask && (mode === "recount" || mode === "alarm")) decide.append(el("div", { class: "unprinted" }, p("The same question to the command line:", "small quiet"), commandNode));
   }
 
   // ---------------------------------------------------------------- more labels
