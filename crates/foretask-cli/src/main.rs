@@ -82,6 +82,7 @@
 //!     scores.rs           the picture of a test
 //!     mod.rs              foretask evaluate
 //!   forecast/
+//!     questions.rs        what is asked beyond the forecast
 //!     compare.rs          other rules and theories
 //!     labels.rs           what more labels would bring
 //!     sources.rs          whether the sources help

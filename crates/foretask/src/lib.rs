@@ -326,9 +326,10 @@ pub use decision::{Decision, Discriminant, Form, Quadratic, Ties};
 pub use error::{Error, Result};
 pub use estimate::relatedness;
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
+pub use forecast::recount::Recount;
 pub use forecast::{
-    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Recount,
-    Rehearsal, Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
+    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
+    Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
 };
 pub use model::file::{write_atomically, write_in_steps};
 pub use model::{CandidateWeight, Model, Rule, Term};

@@ -33,7 +33,6 @@ pub(crate) use judgements::{Judgement, Judgements, stacked};
 pub(crate) use note::FEW;
 pub use note::Note;
 pub use paired::{Paired, Verdict};
-pub use recount::Recount;
 pub use rehearsal::{Rehearsal, Rehearsed, Unrehearsed};
 pub use value::SourceValue;
 

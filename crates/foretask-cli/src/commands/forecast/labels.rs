@@ -3,7 +3,7 @@
 use foretask::{Budget, CurvePoint, LabelsNeeded, Study};
 use serde_json::{Map, Value, json};
 
-use super::Questions;
+use super::questions::Questions;
 use crate::failure::Failure;
 use crate::json;
 use crate::progress::Progress;

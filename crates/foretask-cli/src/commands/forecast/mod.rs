@@ -2,6 +2,7 @@
 
 mod compare;
 mod labels;
+mod questions;
 mod sources;
 
 use foretask::{Settings, SourceValue, Study};
@@ -16,6 +17,7 @@ use crate::plot::Figure;
 use crate::progress::Progress;
 use crate::summary::Summary;
 use crate::{json, output, show};
+pub use questions::Questions;
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
@@ -50,24 +52,6 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
     };
     output::text(arguments.report.output.as_deref(), &text)?;
     Ok(Answer::Yes)
-}
-
-/// What is asked of a study.
-pub struct Questions<'q> {
-    /// Labels per class that are added.
-    pub added: &'q [usize],
-    /// Errors to reach.
-    pub reach: &'q [f64],
-    /// Labels to spread.
-    pub budget: Option<usize>,
-    /// How the decision is made.
-    pub details: bool,
-    /// Nothing that takes more studies.
-    pub no_details: bool,
-    /// Other rules.
-    pub compare: bool,
-    /// Whether a machine asks.
-    pub json: bool,
 }
 
 /// Labels that are added where nothing is said.
