@@ -272,6 +272,7 @@
 //!   mod.rs                the study
 //!   batches.rs            a model for every task, in bounded memory
 //!   value.rs              fewer sources
+//!   alarms.rs             other false-alarm rates
 //!   compare.rs            other rules and theories
 //!   curve.rs              more labels
 //! ```

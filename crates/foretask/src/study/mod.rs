@@ -19,6 +19,7 @@
 //! sources in the target's place; `compare`, `curve` and `value` say what other rules, more labels or fewer sources
 //! would do.
 
+mod alarms;
 mod averaged;
 mod batches;
 mod choose;
