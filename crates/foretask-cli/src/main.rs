@@ -73,10 +73,6 @@
 //!     sum.rs              rows become statistics, batch by batch
 //!     at_once.rs          one pass where columns are features as they are
 //!     mod.rs              foretask gather
-//!   demo/
-//!     draw.rs             labels drawn at random
-//!     story.rs            what all draws say together
-//!     mod.rs              foretask demo
 //!   evaluate/
 //!     alarm.rs            a held rate as it came out
 //!     scores.rs           the picture of a test
@@ -91,6 +87,10 @@
 //!   report/
 //!     origin.rs           the command and the files of a page
 //!     mod.rs              foretask report
+//!   demo/
+//!     draw.rs             labels drawn at random
+//!     story.rs            what all draws say together
+//!     mod.rs              foretask demo
 //!   count.rs              foretask count
 //!   export.rs             foretask export
 //!   fit.rs                foretask fit

@@ -29,6 +29,7 @@ const DEMO_EXAMPLES: &str = "\
 Examples:
   foretask demo
   foretask demo --plot demo.svg
+  foretask demo --html demo.html
   foretask demo --json";
 
 const CHECK_EXAMPLES: &str = "\
@@ -232,6 +233,9 @@ pub struct Demo {
     /// Draw the errors of the methods and how alike the sources are
     #[arg(long, value_name = "FILE.svg|png|html")]
     pub plot: Option<PathBuf>,
+    /// Write the report of the first draw, a page to play with (as `foretask report` does)
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Print JSON (docs/json.md) instead of tables
     #[arg(long)]
     pub json: bool,

@@ -369,7 +369,15 @@ fn the_demo_tells_a_story_that_its_numbers_bear_out() {
     ] {
         assert!(figure.contains(part), "{part}");
     }
-    let report = folder.json(&["demo", "--json"]);
+    let report = folder.json(&["demo", "--json", "--html", "demo.html"]);
+    let page = text(&folder.path("demo.html"));
+    for part in [
+        "8 against 9, swapped",
+        "\"evaluation\"",
+        "foretask demo --html demo.html",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     let methods = report["methods"].as_array().unwrap();
     let names: Vec<&Value> = methods.iter().map(|method| &method["method"]).collect();
     assert_eq!(names, ["alone", "classical", "foretask"]);

@@ -9,15 +9,20 @@
 mod draw;
 mod story;
 
-use foretask::{Labels, Settings, Study, evaluate};
+use std::path::Path;
+
+use foretask::{Labels, Settings, Statistics, Study, evaluate};
+use serde_json::json;
 
 use crate::arguments;
-use crate::commands::figures;
+use crate::commands::evaluate as tested;
+use crate::commands::{figures, report};
 use crate::digits;
 use crate::exit::Answer;
 use crate::failure::Failure;
+use crate::output;
 use crate::progress::Progress;
-use crate::{json, output};
+use crate::show::words;
 use draw::{Draw, TARGET};
 use story::{Story, Trial};
 
@@ -27,6 +32,9 @@ const DRAWS: u64 = 20;
 /// Runs the command.
 pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
     figures::check(arguments.plot.as_deref(), &[], None)?;
+    if let Some(path) = &arguments.html {
+        output::check(path, &[])?;
+    }
     let digits = digits::load();
     let progress = Progress::new("drawing labels and training");
     let mut story = Story::default();
@@ -53,16 +61,46 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
         }
     }
     drop(progress);
+    if let Some(path) = &arguments.html {
+        output::file(path, page(&Draw::new(&digits, 0), path)?.as_bytes())?;
+    }
     if let Some(path) = &arguments.plot {
         figures::write(path, &story.figure())?;
     }
     let text = if arguments.json {
-        json::text(story.report())?
+        crate::json::text(story.report())?
     } else {
         story.text()
     };
     output::text(None, &text)?;
     Ok(Answer::Yes)
+}
+
+/// The report of one draw, tested on the target's other images.
+fn page(draw: &Draw, path: &Path) -> Result<String, Failure> {
+    let settings = Settings {
+        target: Some(draw::name(TARGET)),
+        ..Settings::default()
+    };
+    let statistics = Statistics::of(&draw.tasks()?);
+    let study = Study::new(&statistics, &settings)?;
+    let model = study.model()?;
+    let measured = evaluate(&model, draw.test()?, &draw.test_classes)?;
+    let path = path.display().to_string();
+    let command = format!("foretask demo --html {}", words::printable(&path));
+    let more = [
+        ("evaluation", json!(tested::report(&model, &measured, 0))),
+        ("command", json!(command)),
+    ];
+    let of = report::Finished {
+        study: &study,
+        statistics: &statistics,
+        settings: &settings,
+        model: &model,
+        details: true,
+    };
+    let more = more.map(|(key, value)| (key.to_owned(), value));
+    report::page(&of, more.into_iter().collect())
 }
 
 /// What a method foretold, and what it then did.

@@ -119,7 +119,8 @@ fn classes_of(data: &Data, model: &Model) -> Result<Vec<usize>, Failure> {
     })
 }
 
-fn report(model: &Model, measured: &Measured, left_out: usize) -> Map<String, Value> {
+/// What `foretask evaluate --json` says.
+pub fn report(model: &Model, measured: &Measured, left_out: usize) -> Map<String, Value> {
     let summary = Summary::of_model(model);
     let classes = summary.classes();
     let mut report = Map::new();
