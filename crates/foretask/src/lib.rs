@@ -268,6 +268,7 @@
 //!   weighted.rs           what weights do not go with
 //!   schedule.rs           many plans, shared fits
 //!   train.rs              5. weights, and a model
+//!   alone.rs              a target without its sources
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
 //!   batches.rs            a model for every task, in bounded memory

@@ -20,6 +20,7 @@
 //! would do.
 
 mod alarms;
+mod alone;
 mod averaged;
 mod batches;
 mod choose;

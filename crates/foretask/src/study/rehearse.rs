@@ -5,8 +5,6 @@
 //! sources. The same default is computed on a coarse grid, and its error measured on the source's other rows, with
 //! the priors of the target. Time, for at most [`MOST_SOURCES`] sources, that of as many coarse studies.
 
-use std::sync::OnceLock;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -16,7 +14,7 @@ use super::target::Target;
 use crate::data::{Rows, Statistics, classes_in_order};
 use crate::error::Result;
 use crate::forecast::{Rehearsal, Rehearsed, Unrehearsed};
-use crate::recipe::{Family, keys};
+use crate::recipe::keys;
 use crate::settings::check::Plan;
 use crate::settings::{FalseAlarm, Prior, Settings};
 
@@ -279,26 +277,6 @@ impl Target<'_, '_> {
             error += weight * wrong as f64 / tested.len().max(1) as f64;
         }
         Ok(error)
-    }
-}
-
-impl Done<'_> {
-    /// The same by the target's own labels only.
-    pub(super) fn alone(&self) -> Result<Self> {
-        let outcome = match &self.fits {
-            Some(fits) => self
-                .target()
-                .averaged(fits, &|entry| entry.is(Family::Alone))?,
-            None => self.target().outcome(None, &|_| {})?,
-        };
-        Ok(Self {
-            shared: self.shared.clone(),
-            population: self.population.clone(),
-            plan: self.plan.clone(),
-            outcome,
-            fits: self.fits.clone(),
-            exponent: OnceLock::new(),
-        })
     }
 }
 

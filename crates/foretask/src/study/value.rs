@@ -2,6 +2,7 @@
 //! folds (`docs/4-when-to-trust-a-forecast.md#paired-statements`).
 
 use super::Study;
+use super::alone::without_source;
 use super::target::Target;
 use crate::error::{Error, Result};
 use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
@@ -128,17 +129,4 @@ impl Target<'_, '_> {
         };
         class.iter().enumerate().map(missed).collect()
     }
-}
-
-/// A fixed coupling for one task fewer: kp counts the tasks, so the values shrink with it to leave
-/// the penalty of the others as it was.
-fn without_source(lambda: f64, gamma: &[f64], k: usize, source: usize) -> (f64, Vec<f64>) {
-    let shrink = (k - 1) as f64 / k as f64;
-    let gamma = gamma
-        .iter()
-        .enumerate()
-        .filter(|(task, _)| gamma.len() == 1 || *task != source)
-        .map(|(_, g)| g * shrink)
-        .collect();
-    (lambda * shrink, gamma)
 }

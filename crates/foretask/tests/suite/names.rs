@@ -52,7 +52,9 @@ impl Told {
         let (own, other) = (numbers(self), numbers(other));
         assert_eq!(own.len(), other.len());
         let both = own.iter().zip(&other);
-        both.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        // What is no number is far from everything; `max` would forget it.
+        let apart = both.map(|(a, b)| (a - b).abs());
+        apart.fold(0.0, |most, apart| if apart <= most { most } else { apart })
     }
 }
 
