@@ -1,6 +1,6 @@
 """Ten million rows on disk: a generated Parquet data set, gathered and trained from by the command line.
 
-python python/benchmarks/ten_million.py [--rows 10000000] [--parts 10] [--program target/release/foretask]
+python python/benchmarks/ten_million.py [--rows 10000000] [--features 50] [--parts 10] [--program FILE]
 
 Prints how long pyarrow takes to read the parts, then time and peak memory of `foretask fit` on all of them,
 which reads them in batches, and what it foretells next to the error on new rows.
@@ -20,17 +20,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FEATURES, TASKS = 50, 4
+TASKS = 4
 
 
-def table(rows: int, seed: int) -> pa.Table:
+def table(rows: int, features: int, seed: int) -> pa.Table:
     """Draw rows of four sites whose classes differ along nearly the same direction."""
     rng = np.random.default_rng(seed)
     task, label = rng.integers(0, TASKS, rows), rng.integers(0, 2, rows)
-    X = rng.standard_normal((rows, FEATURES), dtype=np.float32)
-    along = np.random.default_rng(0).normal(size=(TASKS, FEATURES)) * 0.05 + 0.15
+    X = rng.standard_normal((rows, features), dtype=np.float32)
+    along = np.random.default_rng(0).normal(size=(TASKS, features)) * 0.05 + 0.15
     X += (label[:, None] * along[task]).astype(np.float32)
-    columns = {f"x{j}": X[:, j] for j in range(FEATURES)}
+    columns = {f"x{j}": X[:, j] for j in range(features)}
     return pa.table(
         {"task": np.array(list("abcd"))[task], "label": np.array(["no", "yes"])[label], **columns}
     )
@@ -61,6 +61,7 @@ def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--parts", type=int, default=10)
     parser.add_argument("--row-group", type=int, default=1 << 20, help="rows of a row group")
     parser.add_argument("--program", default="target/release/foretask")
@@ -70,15 +71,16 @@ def main() -> None:
         data.mkdir()
         for part in range(asked.parts):
             path = data / f"part{part:02}.parquet"
-            pq.write_table(table(asked.rows // asked.parts, part + 1), path, row_group_size=asked.row_group)
-        pq.write_table(table(200_000, 999), Path(folder, "test.parquet"))
+            rows = table(asked.rows // asked.parts, asked.features, part + 1)
+            pq.write_table(rows, path, row_group_size=asked.row_group)
+        pq.write_table(table(50_000, asked.features, 999), Path(folder, "test.parquet"))
         size = sum(path.stat().st_size for path in data.iterdir())
         began = time.perf_counter()
         for path in sorted(data.iterdir()):
             pq.read_table(path)
         reading = time.perf_counter() - began
         print(
-            f"{asked.rows:,} rows x {FEATURES} in {asked.parts} parts, {size / 1e9:.2f} GB; "
+            f"{asked.rows:,} rows x {asked.features} in {asked.parts} parts, {size / 1e9:.2f} GB; "
             f"pyarrow reads them in {reading:.1f} s"
         )
         model = str(Path(folder, "model.safetensors"))
