@@ -290,13 +290,13 @@ pub struct Forecast {
     /// Add how the decision is made: families of labels, views, couplings; and what theories would foretell
     #[arg(long, help_heading = "Questions", conflicts_with = "no_details")]
     pub details: bool,
-    /// Skip the learning curve and the value of each source (one more study per source)
+    /// Skip the learning curve and the value of each source
     #[arg(long, help_heading = "Questions")]
     pub no_details: bool,
     /// Add what every rule is expected to do, and what every theory would foretell
     #[arg(long, help_heading = "Questions", hide_short_help = true)]
     pub compare: bool,
-    /// Draw scores or confusions, the learning curve, what each source brings, and detections against false alarms
+    /// Draw what is foretold, in up to four pictures
     #[arg(long, value_name = "FILE.svg|png|html", help_heading = "Output")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]
@@ -313,7 +313,7 @@ pub struct Page {
     /// Labelled rows that were not trained on: add what is measured on them
     #[arg(long, value_name = "FILE", num_args = 1, help_heading = "Questions")]
     pub test: Vec<PathBuf>,
-    /// Skip the learning curve and the value of each source (one more study per source)
+    /// Skip the learning curve and the value of each source
     #[arg(long, help_heading = "Questions")]
     pub no_details: bool,
     /// Where to write the page

@@ -28,7 +28,7 @@ fn an_output_folder_that_is_missing_is_refused_before_any_work() {
             "model.safetensors",
             "test.csv",
             "--plot",
-            "none/out",
+            "none/out.svg",
         ],
         &parts,
     );
