@@ -44,6 +44,7 @@ Examples <gallery/index>
 :caption: Guides
 :maxdepth: 1
 
+docs/report
 docs/python
 docs/tables
 docs/json
