@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{Folder, Rows, two_tasks};
+use crate::common::{Folder, two_tasks, with_model};
 
 const REPORT: [&str; 6] = [
     "report",
@@ -196,20 +196,11 @@ fn linear_models_have_weights() {
 
 #[test]
 fn a_test_is_laid_beside_the_forecast() {
-    let folder = folder();
-    folder.write("test.csv", Rows::of("north", &["cat", "dog"], 50, 9).csv());
+    let folder = with_model();
     let data = data(&page(
         &folder,
         &[&REPORT[..], &["--test", "test.csv"]].concat(),
     ));
-    folder.stdout(&[
-        "fit",
-        "train.csv",
-        "--target",
-        "north",
-        "-o",
-        "model.safetensors",
-    ]);
     let told = folder.json(&["evaluate", "model.safetensors", "test.csv", "--json"]);
     assert_eq!(data["report"]["evaluation"], told);
 }

@@ -12,6 +12,7 @@ mod story;
 use std::path::Path;
 
 use foretask::{Labels, Settings, Statistics, Study, evaluate};
+use foretask_page::Played;
 use serde_json::json;
 
 use crate::arguments;
@@ -27,7 +28,7 @@ use draw::{Draw, TARGET};
 use story::{Story, Trial};
 
 /// How many times labels are drawn; all of it stays well under three seconds.
-const DRAWS: u64 = 20;
+const DRAWS: u64 = 8;
 
 /// Runs the command.
 pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
@@ -92,12 +93,12 @@ fn page(draw: &Draw, path: &Path) -> Result<String, Failure> {
         ("evaluation", json!(tested::report(&model, &measured, 0))),
         ("command", json!(command)),
     ];
-    let of = report::Finished {
+    let of = Played {
         study: &study,
         statistics: &statistics,
         settings: &settings,
         model: &model,
-        details: true,
+        labels: true,
     };
     let more = more.map(|(key, value)| (key.to_owned(), value));
     report::page(&of, more.into_iter().collect())

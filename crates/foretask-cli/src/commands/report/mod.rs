@@ -2,7 +2,6 @@
 
 mod origin;
 
-use foretask::{Model, Settings, Statistics, Study};
 use foretask_page::{Played, html, played};
 use serde_json::{Map, Value, json};
 
@@ -51,12 +50,12 @@ pub fn run(arguments: &arguments::Page) -> Result<Answer, Failure> {
     more.insert("ask".into(), json!(origin::ask()));
     more.insert("prior".into(), json!(origin::prior()));
     more.insert("files".into(), origin::files(&inputs)?);
-    let of = Finished {
+    let of = Played {
         study: &study,
         statistics: &statistics,
         settings: &settings,
         model: &model,
-        details: !arguments.no_details,
+        labels: !arguments.no_details,
     };
     let page = page(&of, more)?;
     output::check_new(&arguments.output, &inputs, arguments.force)?;
@@ -67,42 +66,21 @@ pub fn run(arguments: &arguments::Page) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// A study that is done, with all that a page asks of it.
-pub struct Finished<'q, 'a> {
-    /// The study.
-    pub study: &'q Study<'a>,
-    /// What it is of.
-    pub statistics: &'q Statistics<'a>,
-    /// What it was asked.
-    pub settings: &'q Settings,
-    /// Its model.
-    pub model: &'q Model,
-    /// With the learning curve and the value of each source.
-    pub details: bool,
-}
-
 /// The page of a study; `more` are further keys of `report` (docs/json.md).
-pub fn page(of: &Finished<'_, '_>, more: Map<String, Value>) -> Result<String, Failure> {
+pub fn page(of: &Played<'_, '_>, more: Map<String, Value>) -> Result<String, Failure> {
     let questions = Questions {
         added: &ADDED,
         reach: &[],
         budget: None,
         details: false,
-        no_details: !of.details,
+        no_details: !of.labels,
         compare: false,
         json: true,
     };
     let features = of.statistics.features();
     let mut report = Answers::new(of.study, of.settings, features, &questions)?.report();
-    let asked = Played {
-        study: of.study,
-        statistics: of.statistics,
-        settings: of.settings,
-        model: of.model,
-        labels: of.details,
-    };
     let progress = Progress::new("drawing the page");
-    let mut extra = played(&asked, &|share| progress.tell(share))?;
+    let mut extra = played(of, &|share| progress.tell(share))?;
     extra.extend(more);
     report.insert("report".into(), Value::Object(extra));
     Ok(html(report))
