@@ -71,6 +71,16 @@ impl Key {
     }
 }
 
+/// What numbers and names along two axes leave of a place.
+pub fn panel(inner: Place) -> Place {
+    Place {
+        left: inner.left + BESIDE,
+        top: inner.top + 6.0,
+        right: inner.right - 12.0,
+        bottom: inner.bottom - BELOW,
+    }
+}
+
 /// Draws the heading of a panel and its legend, and returns the place that is left.
 pub fn heading(
     scene: &mut Scene,

@@ -36,12 +36,7 @@ pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Curve) {
         Key::new(Swatch::Dashes, FORETOLD, "interval of a forecast then"),
     ];
     let inner = axes::heading(scene, letters, place, &plot.title, &keys);
-    let panel = Place {
-        left: inner.left + axes::BESIDE,
-        top: inner.top + 6.0,
-        right: inner.right - 12.0,
-        bottom: inner.bottom - axes::BELOW,
-    };
+    let panel = axes::panel(inner);
     let labels = |step: &Step| (plot.now.max(1.0) + step.added as f64).ln();
     let ends = [plot.points.first(), plot.points.last()].map(|step| step.map_or(0.0, labels));
     let across = Axis {

@@ -35,12 +35,7 @@ pub fn draw(scene: &mut Scene, letters: &Letters, place: Place, plot: &Roc) {
         keys.push(Key::new(Swatch::Ring, TEXT, "at the threshold"));
     }
     let inner = axes::heading(scene, letters, place, &plot.title, &keys);
-    let panel = Place {
-        left: inner.left + axes::BESIDE,
-        top: inner.top + 6.0,
-        right: inner.right - 12.0,
-        bottom: inner.bottom - axes::BELOW,
-    };
+    let panel = axes::panel(inner);
     // As wide as high, or nearly.
     let panel = Place {
         right: panel.right.min(panel.left + 1.3 * panel.height()),
