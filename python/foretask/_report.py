@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass, field
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+from . import _foretask
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,7 @@ class Report:
             raise FileNotFoundError(
                 f"there is no folder {str(place.parent)!r} for {str(place)!r}: create it first"
             )
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(self.html)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(name, 0o666 & ~umask)
-            os.replace(name, place)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        _foretask.write_file(place, self.html)
         return place
 
     def _repr_html_(self) -> str:

@@ -27,7 +27,7 @@ mod _foretask {
     #[pymodule_export]
     use crate::forecast::Forecast;
     #[pymodule_export]
-    use crate::model::Model;
+    use crate::model::{Model, write_file};
     #[pymodule_export]
     use crate::prepare::Preparation;
     #[pymodule_export]

@@ -18,6 +18,12 @@ pub struct Model(pub foretask::Model);
 
 type Linear<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
+/// Writes a file, whole or not at all.
+#[pyfunction]
+pub fn write_file(py: Python<'_>, path: PathBuf, text: &str) -> PyResult<()> {
+    run(py, || foretask::write_atomically(&path, text.as_bytes()))
+}
+
 #[pymethods]
 impl Model {
     /// Reads what `to_bytes` wrote.

@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{exception, json, run};
+use crate::errors::{exception, json, mistake, run};
 use crate::samples::whole;
 
 /// A column as `foretask._frames` hands it over.
@@ -48,8 +48,8 @@ fn features<'py>(py: Python<'py>, prepared: Prepared) -> PyResult<Applied<'py>> 
     let values = match features {
         Features::Doubles(values) => values,
         Features::Singles(values) => values.into_iter().map(f64::from).collect(),
-        // Frames of Python have no such columns.
-        Features::Entries { .. } => vec![0.0; width * rows],
+        // Frames of Python have no sparse columns.
+        Features::Entries { .. } => return Err(mistake()),
     };
     let flat: Bound<'py, PyArray1<f64>> = values.into_pyarray(py);
     // Stored feature by feature: the transpose of a table of rows.
