@@ -57,7 +57,7 @@ impl Recount {
     /// of a study with these settings and no rehearsal, without its notes.
     ///
     /// # Errors
-    /// If there is not one prior and one cost per class, or one of them is not positive.
+    /// If there is not one prior and one cost per class, one of them is not positive, or priors do not sum to one.
     pub fn at(&self, priors: &[f64], costs: &[f64]) -> Result<Forecast> {
         for (what, given) in [("priors", priors), ("costs", costs)] {
             if given.len() != self.shares.len() {
@@ -75,6 +75,14 @@ impl Recount {
                     expected: "give a positive number for each class",
                 });
             }
+        }
+        let sum: f64 = priors.iter().sum();
+        if (sum - 1.0).abs() > 1e-6 {
+            return Err(Error::Setting {
+                setting: "priors",
+                value: format!("a sum of {sum}"),
+                expected: "shares that sum to 1",
+            });
         }
         let stakes = Stakes {
             priors: priors.to_vec(),
