@@ -124,6 +124,7 @@ impl Panels {
                 .iter()
                 .enumerate()
                 .for_each(|(place, &value)| put(place, value)),
+            // These are written as they come, and never wait.
             Features::Entries { .. } => {}
         }
         if self.kept.is_empty() {

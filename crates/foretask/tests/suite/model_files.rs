@@ -88,11 +88,10 @@ fn parts(bytes: &[u8]) -> (Value, Vec<Table>) {
         "rbf.width",
         "rbf.weights",
     ];
-    let tables = names.into_iter().filter(|name| tables.has(name));
-    let (_, whole): (Value, Tables<'_>) = Tables::read(bytes, FORMAT, "a model").unwrap();
-    let tables = tables
+    let there = names.into_iter().filter(|name| tables.has(name));
+    let tables = there
         .map(|name| {
-            let (shape, values) = whole.get(name).unwrap();
+            let (shape, values) = tables.get(name).unwrap();
             (name.to_owned(), shape, values)
         })
         .collect();

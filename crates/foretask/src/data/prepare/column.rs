@@ -295,21 +295,15 @@ impl Column {
 
     /// Numbers without their zeros; texts stay what they are.
     fn thinned(self) -> Self {
-        match self.widened_unless_sparse() {
+        match self {
             Self::Numbers(every) => {
                 let given = |(_, value): &(u32, f64)| *value != 0.0;
                 let rows = every.len();
                 let (at, values) = (0..).zip(every).filter(given).unzip();
                 Self::Sparse { rows, at, values }
             }
+            singles @ Self::Singles(_) => singles.widened().thinned(),
             other => other,
-        }
-    }
-
-    fn widened_unless_sparse(self) -> Self {
-        match self {
-            sparse @ Self::Sparse { .. } => sparse,
-            other => other.widened(),
         }
     }
 
