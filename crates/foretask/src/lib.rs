@@ -174,8 +174,10 @@
 //!   row_space.rs          coordinates of rows where features outnumber them
 //!   block_tridiagonal.rs  one reduction for every λ
 //!   effective.rs          how many independent errors leave-one-out has
+//!   fitted.rs             a target at one coupling
 //!   reduced.rs            the tasks in few coordinates
-//!   path.rs               the fits of a whole grid
+//!   row_grid.rs           the fits of a whole grid where features outnumber rows
+//!   path.rs               and where rows outnumber features
 //!   fold_grid.rs          the same for a target in folds, from portions
 //!   mod.rs
 //! moments.rs              mean and covariance of the responses of a new sample

@@ -121,6 +121,31 @@ pub(crate) fn cholesky(a: MatMut<'_, f64>) -> Option<()> {
     .map(|_| ())
 }
 
+/// Overwrites the lower triangle by L with P a Pᵀ = L Lᵀ, the longest remainder first. Returns the row of `a` that
+/// each row of L belongs to, and how many columns of L are not rounding; `None` if a is no such product.
+pub(crate) fn pivoted_cholesky(a: MatMut<'_, f64>) -> Option<(Vec<usize>, usize)> {
+    use faer::linalg::cholesky::llt_pivoting::factor as pivoting;
+    let n = a.nrows();
+    let par = par(n.pow(3) / 6);
+    // A remainder of nothing is no pivot: the first is not compared with the largest.
+    if (0..n).all(|i| a[(i, i)] == 0.0) {
+        return Some(((0..n).collect(), 0));
+    }
+    let (mut order, mut inverse) = (vec![0_usize; n], vec![0_usize; n]);
+    let scratch = pivoting::cholesky_in_place_scratch::<usize, f64>(n, par, Default::default());
+    let mut memory = MemBuffer::new(scratch);
+    let (info, _) = pivoting::cholesky_in_place(
+        a,
+        &mut order,
+        &mut inverse,
+        par,
+        MemStack::new(&mut memory),
+        Default::default(),
+    )
+    .ok()?;
+    Some((order, info.rank))
+}
+
 /// L⁻¹ of a lower-triangular L; the upper triangle of the result is zero.
 pub(crate) fn invert_lower(l: MatRef<'_, f64>) -> Mat<f64> {
     let mut inverse = Mat::zeros(l.nrows(), l.nrows());

@@ -19,8 +19,6 @@ pub(crate) enum Block<'a> {
     Scatter { scatter: Arc<Mat<f64>>, scale: f64 },
     /// The rows it is made of.
     Rows(CentredRows<'a>),
-    /// Itself, in coordinates that make it diagonal.
-    Diagonal(Arc<Vec<f64>>),
 }
 
 /// Rows of a task with what makes Z_i/√N of them.
@@ -99,11 +97,6 @@ impl Block<'_> {
                 dense::add_lower(sum, scatter.as_ref().as_ref(), weight * scale);
             }
             Self::Rows(rows) => dense::add_outer(sum.as_mut(), rows.pack_all().as_ref(), weight),
-            Self::Diagonal(values) => {
-                for (i, value) in values.iter().enumerate() {
-                    sum[(i, i)] += weight * value;
-                }
-            }
         }
     }
 }

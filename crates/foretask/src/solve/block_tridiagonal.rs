@@ -270,6 +270,11 @@ impl Shifted {
     /// x ← (I + λ T)⁻¹ x.
     pub(crate) fn solve(&self, mut x: MatMut<'_, f64>) {
         self.forward(x.as_mut());
+        self.backward(x);
+    }
+
+    /// x ← L⁻ᵀ x.
+    pub(super) fn backward(&self, mut x: MatMut<'_, f64>) {
         let mut end = x.nrows();
         for (i, pivot) in self.diagonal.iter().enumerate().rev() {
             let start = end - pivot.nrows();

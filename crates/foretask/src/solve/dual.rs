@@ -48,7 +48,7 @@ impl<'a> Dual<'a> {
             .into_iter()
             .filter_map(|block| match block {
                 Block::Rows(rows) => Some(rows),
-                Block::Scatter { .. } | Block::Diagonal(_) => None,
+                Block::Scatter { .. } => None,
             })
             .collect();
         let mut kernel = gram(&rows);

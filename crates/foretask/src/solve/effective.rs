@@ -43,12 +43,14 @@ pub(super) struct Residuals {
     g: f64,
     /// I - 11ᵀ/n - g Z̃ F Z̃ᵀ, where rows are few.
     alone: Option<Mat<f64>>,
-    /// Signs (n x probes), where they are many.
-    signs: Option<Mat<f64>>,
+    pub(super) probes: Probes,
     importance: Importance,
     /// The sum of the weights.
     total: f64,
 }
+
+/// Signs of the samples (n x probes), where they are many.
+pub(super) struct Probes(Option<Mat<f64>>);
 
 /// What makes residuals of labels at one coupling.
 pub(super) enum Operator<'r> {
@@ -71,13 +73,13 @@ impl Residuals {
             dense::product(q.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -g);
             q
         });
-        let signs = (n > EXPLICIT_ROWS).then(|| signs(&z));
+        let lengths: Vec<f64> = z.col_iter().map(|z| z.squared_norm_l2()).collect();
         Self {
+            probes: Probes::new(&lengths),
             z,
             fz,
             g,
             alone,
-            signs,
             importance,
             total,
         }
@@ -106,18 +108,30 @@ impl Residuals {
         }
         Operator::Explicit(q)
     }
+}
+
+impl Probes {
+    /// For samples of these lengths.
+    pub(super) fn new(lengths: &[f64]) -> Self {
+        Self((lengths.len() > EXPLICIT_ROWS).then(|| signs(lengths)))
+    }
 
     /// ν at one coupling, given Q and its diagonal.
-    pub(super) fn effective_errors(&self, operator: &Operator<'_>, left: &[f64]) -> f64 {
+    pub(super) fn effective_errors(
+        &self,
+        operator: &Operator<'_>,
+        left: &[f64],
+        importance: &Importance,
+    ) -> f64 {
         let d: Vec<f64> = left.iter().map(|g| 1.0 / g.max(LEAST_LEFT)).collect();
         let n = d.len();
         let scaled = |v: &Mat<f64>| Mat::from_fn(n, v.ncols(), |i, j| d[i] * v[(i, j)]);
-        let roots = self.importance.roots();
+        let roots = importance.roots();
         let weigh = |v: Mat<f64>| match roots {
             None => v,
             Some(roots) => Mat::from_fn(n, v.ncols(), |i, j| roots[i] * v[(i, j)]),
         };
-        let (trace, square) = match (&self.signs, operator) {
+        let (trace, square) = match (&self.0, operator) {
             (None, Operator::Explicit(q)) => {
                 let q = match roots {
                     None => scaled(q),
@@ -126,15 +140,9 @@ impl Residuals {
                 let m = dense::times(q.as_ref(), q.transpose());
                 ((0..n).map(|i| m[(i, i)]).sum(), m.squared_norm_l2())
             }
-            (signs, operator) => {
-                let made;
-                let signs = match signs {
-                    Some(signs) => signs,
-                    None => {
-                        made = self::signs(&self.z);
-                        &made
-                    }
-                };
+            // Few rows have an explicit Q.
+            (None, Operator::Implicit(..)) => return left.iter().sum::<f64>().max(1.0),
+            (Some(signs), operator) => {
                 let once = weigh(operator.times(&scaled(signs)));
                 let (square, once) = (once.squared_norm_l2(), weigh(once));
                 let twice = scaled(&operator.times(&once));
@@ -153,7 +161,7 @@ impl Residuals {
 }
 
 /// An entry of I - √w √wᵀ/Σw.
-fn unfitted(importance: &Importance, total: f64, i: usize, j: usize) -> f64 {
+pub(super) fn unfitted(importance: &Importance, total: f64, i: usize, j: usize) -> f64 {
     f64::from(u8::from(i == j)) - importance.root(i) * importance.root(j) / total
 }
 
@@ -239,8 +247,7 @@ impl Operator<'_> {
 
 /// A sign for each sample and probe. Samples take them in the order of their lengths, so that the order of rows,
 /// units and rotations of the features change nothing.
-fn signs(z: &Mat<f64>) -> Mat<f64> {
-    let lengths: Vec<f64> = z.col_iter().map(|z| z.squared_norm_l2()).collect();
+fn signs(lengths: &[f64]) -> Mat<f64> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by(|&a, &b| lengths[a].total_cmp(&lengths[b]));
     let mut random = ChaCha8Rng::seed_from_u64(0);
@@ -285,7 +292,11 @@ mod tests {
     }
 
     fn effective(residuals: &Residuals, left: &[f64]) -> f64 {
-        residuals.effective_errors(&residuals.operator(None), left)
+        let operator = residuals.operator(None);
+        let Residuals {
+            probes, importance, ..
+        } = residuals;
+        probes.effective_errors(&operator, left, importance)
     }
 
     #[test]
@@ -310,7 +321,7 @@ mod tests {
         for g in [0.01, 1.0, 100.0] {
             let (probed, left) = alone(EXPLICIT_ROWS + 60, 100, g);
             let exact = Residuals {
-                signs: None,
+                probes: Probes(None),
                 z: probed.z.clone(),
                 fz: probed.fz.clone(),
                 alone: probed.alone.clone(),
@@ -322,7 +333,7 @@ mod tests {
                 alone: None,
                 z: probed.z.clone(),
                 fz: probed.fz.clone(),
-                signs: probed.signs.clone(),
+                probes: Probes(probed.probes.0.clone()),
                 g,
                 importance: Importance::default(),
                 total: probed.total,

@@ -10,7 +10,6 @@
 //! |---|---|---|
 //! | primal | p³/2 (factor, inverse, product) | p² (+ p² while it is made) |
 //! | dual | 3/2 n² p + n³/6 + n p²/2 | n p (+ n² while it is made) |
-//! | diagonal (the largest task in `row_space.rs`) | p | p |
 
 use std::sync::Arc;
 
@@ -30,8 +29,6 @@ pub(crate) enum Factor<'a> {
     Identity,
     /// L with L Lᵀ = I + γ B.
     Primal(Mat<f64>),
-    /// F itself.
-    Diagonal(Vec<f64>),
     /// G = F Zᵀ/√N (p x n_i), the rows, and γ.
     Dual {
         applied: Mat<f64>,
@@ -47,7 +44,7 @@ impl<'a> Factor<'a> {
         block: Block<'a>,
         gamma: f64,
         weight: f64,
-        mut sum: MatMut<'_, f64>,
+        sum: MatMut<'_, f64>,
     ) -> Option<Self> {
         if gamma == 0.0 {
             if weight != 0.0 {
@@ -63,13 +60,6 @@ impl<'a> Factor<'a> {
                 let mut b = Mat::zeros(rows.mean.len(), rows.mean.len());
                 Block::Rows(rows).add_to(1.0, b.as_mut());
                 Self::primal(b, gamma, weight, sum)
-            }
-            Block::Diagonal(values) => {
-                let factor: Vec<f64> = values.iter().map(|b| 1.0 / (1.0 + gamma * b)).collect();
-                for (i, (f, b)) in factor.iter().zip(values.iter()).enumerate() {
-                    sum[(i, i)] += weight * f * b;
-                }
-                Some(Self::Diagonal(factor))
             }
             Block::Scatter { scatter, scale } => {
                 // In place, if nobody else needs the scatter.
@@ -131,10 +121,6 @@ impl<'a> Factor<'a> {
         match self {
             Self::Identity => {}
             Self::Primal(l) => dense::solve_cholesky(l.as_ref(), x),
-            Self::Diagonal(factor) => x.col_iter_mut().for_each(|column| {
-                let entries = column.iter_mut().zip(factor);
-                entries.for_each(|(x, f)| *x *= f);
-            }),
             Self::Dual {
                 applied,
                 rows,

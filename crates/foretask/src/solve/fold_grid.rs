@@ -19,8 +19,9 @@ use rayon::prelude::*;
 
 use super::block::Block;
 use super::factor::Factor;
+use super::fitted::Fitted;
 use super::grid::{Grid, GridPoint};
-use super::path::{Fitted, Leg, Path, Side};
+use super::path::{Leg, Path, Side};
 use super::reduced::Reduced;
 use super::weights::{Coordinates, Weights};
 use crate::data::{Joined, Portion};

@@ -25,6 +25,7 @@
 //! | arrowhead | Σ_i (n_i p²/2 + p³/2) + p³/6; a task with few rows 3/2 n_i² p + n_i³/2 + n_i p²/2 | (k + 2) p² |
 //! | one dual | n² p/2 + n³/6 | 2 n² |
 
+pub(crate) mod fitted;
 pub(crate) mod fold_grid;
 pub(crate) mod grid;
 pub(crate) mod leave_fold_out;
@@ -41,14 +42,15 @@ mod block_tridiagonal;
 mod dual;
 mod effective;
 mod factor;
+mod row_grid;
 mod row_space;
 
+pub(crate) use fitted::Fitted;
 pub(crate) use fold_grid::FoldedTarget;
 pub(crate) use grid::{Grid, GridPoint};
 pub(crate) use leave_fold_out::{FoldLeftOut, HAT_ROWS};
 pub use leave_one_out::LeaveOneOut;
 pub(crate) use leave_one_out::{correct_mass, needs_rows, stratify};
-pub(crate) use path::Fitted;
 pub(crate) use reduced::Reduced;
 pub use scaling::Scaling;
 pub use system::System;

@@ -5,8 +5,9 @@
 //! penalty. Everything but the asymmetric path and the samples that are left out is the same for every target.
 //! Several targets share it, γ by γ, and get the very bits that each would get alone.
 //!
-//! Time, with r = min(n, p): per γ the factorisations of `factor.rs`, 2/3 r³ for the symmetric path and
-//! 2/3 r³ per target for its asymmetric one, and n_t r² for its samples; a further λ costs
+//! Where features outnumber rows, `row_grid.rs` does the same.
+//!
+//! Time, with r = p: per γ the factorisations of `factor.rs`, 2/3 r³ for the symmetric path and 2/3 r³ per target for its asymmetric one, and n_t r² for its samples; a further λ costs
 //! O(r b n_t + r² C), b the size of a block.
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
 //! own), n_t² + n_t C + r C per coupling (n_t² up to [`super::leave_fold_out::HAT_ROWS`] rows only).
@@ -18,43 +19,17 @@ use rayon::prelude::*;
 
 use super::block::CentredRows;
 use super::block_tridiagonal::{BlockTridiagonal, Shifted};
-use super::effective::{Operator, PROBED_ROWS, Residuals};
+use super::effective::{PROBED_ROWS, Residuals};
 use super::factor::Factor;
+use super::fitted::{Fitted, LeftOut};
 use super::grid::{Grid, GridPoint};
-use super::leave_fold_out::{Hat, dot, leave_group_out, left_out};
-use super::leave_one_out::{needs_rows, stratify};
+use super::leave_fold_out::{dot, left_out};
+use super::leave_one_out::needs_rows;
 use super::reduced::Reduced;
-use super::weights::{Coordinates, Weights};
-use crate::data::{Cells, Joined, classes_in_order};
+use crate::data::{Cells, Joined};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
-
-/// The target's fit at one coupling.
-#[derive(Clone, Debug)]
-pub(crate) struct Fitted {
-    pub(crate) point: GridPoint,
-    /// Stratified responses of the target's samples, each left out with its group, n_t x C.
-    pub(crate) responses: Mat<f64>,
-    /// How many independent errors the leave-one-out responses hold (`effective.rs`).
-    pub(crate) effective: f64,
-    /// What leaving out several samples at once needs, unless they are many.
-    pub(crate) hat: Option<Hat>,
-    /// Of the target for the C unit labels.
-    pub(crate) weights: Weights,
-    /// The same without each fold, where the target is in folds (`fold_grid.rs`).
-    pub(crate) without: Vec<Mat<f64>>,
-}
-
-impl Fitted {
-    /// The same where sources share columns.
-    pub(crate) fn joined(mut self, joined: &Joined) -> Self {
-        self.responses = joined.sums(&self.responses);
-        self.hat = self.hat.map(|hat| hat.joined(joined));
-        self.weights.values = joined.sums(&self.weights.values);
-        self
-    }
-}
 
 impl Reduced<'_> {
     /// Fits every coupling of the grid for some targets, one γ after the other; `each` takes the fits of
@@ -70,6 +45,9 @@ impl Reduced<'_> {
         stop: &Stop,
         each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64) -> Result<()>,
     ) -> Result<()> {
+        if let Some(kernel) = &self.kernel {
+            return self.grid_by_rows(kernel, grid, targets, stop, each);
+        }
         let gammas = grid.gammas();
         for (step, &g) in gammas.iter().enumerate() {
             let fitted = self.at_gamma(g, grid, targets, stop)?;
@@ -253,11 +231,9 @@ impl Reduced<'_> {
         legs: Vec<Leg<'_>>,
         stop: &Stop,
     ) -> Result<Vec<Fitted>> {
-        let cells = side.cells(self);
-        let class = classes_in_order(&cells.tasks()[side.task]);
-        let (n, r, c) = (class.len(), side.own.nrows(), cells.len());
-        let first = cells.of_task(side.task).start;
-        let importance = &self.importance[side.task];
+        let sampled = self.sampled(side.task, side.joined);
+        let (cells, importance) = (sampled.cells, sampled.importance);
+        let (n, r, c) = (sampled.class.len(), side.own.nrows(), cells.len());
         let total = cells.total(side.task);
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
@@ -280,7 +256,7 @@ impl Reduced<'_> {
                     for (l, &left) in left.iter().enumerate() {
                         let root = importance.root(start + l);
                         for cell in 0..c {
-                            let own = cell == first + class[start + l];
+                            let own = cell == sampled.cell(start + l);
                             let response = &mut responses[(l, index * c + cell)];
                             let label = f64::from(u8::from(own));
                             let residual =
@@ -302,11 +278,10 @@ impl Reduced<'_> {
             })
         };
         let panels: Vec<Panel> = starts.par_iter().map(panel).collect::<Result<_>>()?;
-        let groups = &self.groups[side.task];
-        let small = n <= PROBED_ROWS || groups.members().is_some();
+        let small = n <= PROBED_ROWS || sampled.groups.members().is_some();
         let gather =
             |of: &dyn Fn(&Panel) -> MatRef<'_, f64>| side_by_side(panels.iter().map(of), r);
-        let samples = small.then(|| {
+        let residuals = small.then(|| {
             let z = gather(&|panel| panel.z.as_ref());
             let fz = gather(&|panel| panel.fz.as_ref());
             Residuals::new(z, fz, g, importance.clone(), total)
@@ -334,55 +309,21 @@ impl Reduced<'_> {
                     left.extend(&of_leg.left[index]);
                 }
                 let shifted = leg.path.as_ref().map(|(_, shifted)| &shifted[index]);
-                let operator = samples
+                let operator = residuals
                     .as_ref()
-                    .map(|samples| samples.operator(shifted.zip(rotated.as_ref())));
-                let effective = match samples.as_ref().zip(operator.as_ref()) {
-                    Some((samples, operator)) => samples.effective_errors(operator, &left),
-                    None => {
-                        let share = importance.independent().map_or(1.0, |own| own / n as f64);
-                        (share * left.iter().sum::<f64>()).max(1.0)
-                    }
-                };
-                let hat = match &operator {
-                    Some(Operator::Explicit(q)) => {
-                        let cell: Vec<usize> = class.iter().map(|class| first + class).collect();
-                        let residuals = Mat::from_fn(n, c, |l, j| {
-                            let error = f64::from(u8::from(j == cell[l])) - responses[(l, j)];
-                            error * left[l] * importance.root(l)
-                        });
-                        Some(Hat::new(q, residuals, cell, importance.clone()))
-                    }
-                    _ => None,
-                };
-                if let (Some(groups), Some(operator)) = (groups.members(), &operator) {
-                    for l in 0..n {
-                        for j in 0..c {
-                            let label = f64::from(u8::from(j == first + class[l]));
-                            responses[(l, j)] = (label - responses[(l, j)]) * left[l];
-                        }
-                    }
-                    for members in groups {
-                        let block = operator.block(members);
-                        leave_group_out(&mut responses, members, block, |l| first + class[l]);
-                    }
-                }
-                stratify(&mut responses, &class, groups, importance, cells, side.task);
-                Fitted {
+                    .map(|residuals| residuals.operator(shifted.zip(rotated.as_ref())));
+                let probes = residuals.as_ref().map(|residuals| &residuals.probes);
+                sampled.fitted(LeftOut {
                     point: GridPoint {
                         source: leg.source,
                         target: g,
                         shared,
                     },
                     responses,
-                    effective,
-                    hat,
-                    weights: Weights {
-                        coordinates: Coordinates::Reduced,
-                        values: leg.weights.subcols(index * c, c).to_owned(),
-                    },
-                    without: Vec::new(),
-                }
+                    left,
+                    operator: operator.as_ref().zip(probes),
+                    weights: leg.weights.subcols(index * c, c).to_owned(),
+                })
             };
             let lambdas: Vec<(usize, f64)> = leg.lambdas().into_iter().enumerate().collect();
             fitted.par_extend(lambdas.into_par_iter().map(of_lambda));

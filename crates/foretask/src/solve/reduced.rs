@@ -1,17 +1,16 @@
 //! [`Reduced`]: the tasks in at most min(n, p) coordinates.
 //!
-//! Where features outnumber rows everything is first rotated to the row space (exact, `row_space.rs`). Lengths
-//! are counted in units of √p, so that with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears
+//! Where features outnumber rows training goes by their inner products (`row_grid.rs`), weights are sums of rows, and
+//! estimates see the rows in coordinates of the space that they span (`row_space.rs`). Lengths are counted in units of √p, so that with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears
 //! in the formulas.
-
-use std::sync::Arc;
 
 use faer::Mat;
 
 use super::block::{Block, CentredRows, blocks, gram, right_hand_sides};
+use super::fitted::Sampled;
 use super::row_space::RowSpace;
 use super::scaling::Scaling;
-use crate::data::{Cells, Groups, Importance, RowBlock, Statistics, classes_in_order};
+use crate::data::{Cells, Groups, Importance, Joined, RowBlock, Statistics, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
 
@@ -28,17 +27,20 @@ pub(crate) struct Reduced<'a> {
     pub(super) importance: Vec<Importance>,
     /// Z̃_i, where the rows are at hand.
     pub(super) samples: Vec<Option<CentredRows<'a>>>,
-    basis: Option<Basis<'a>>,
+    /// Where features outnumber rows.
+    pub(super) kernel: Option<Kernel<'a>>,
     features: usize,
     /// Within-class variance per feature of each task, after scaling.
     variances: Vec<f64>,
 }
 
-/// The way back from the row space: w̃ = Z̃ᵀ A w̃_r.
+/// The rows of all tasks, and their inner products.
 #[derive(Clone, Debug)]
-struct Basis<'a> {
-    coefficients: Mat<f64>,
+pub(super) struct Kernel<'a> {
+    /// Z̃ of every task.
     rows: Vec<CentredRows<'a>>,
+    /// K = Z̃ Z̃ᵀ, lower triangle, task after task.
+    pub(super) gram: Mat<f64>,
 }
 
 impl<'a> Reduced<'a> {
@@ -80,7 +82,7 @@ impl<'a> Reduced<'a> {
             groups,
             importance,
             samples,
-            basis: None,
+            kernel: None,
             features,
             variances,
         })
@@ -98,36 +100,28 @@ impl<'a> Reduced<'a> {
             .into_iter()
             .filter_map(|block| match block {
                 Block::Rows(rows) => Some(rows),
-                Block::Scatter { .. } | Block::Diagonal(_) => None,
+                Block::Scatter { .. } => None,
             })
             .collect();
-        let counts: Vec<usize> = rows.iter().map(|block| block.rows.len()).collect();
+        let gram = gram(&rows);
         let failed = || Error::Factorisation { task: "all".into() };
-        let RowSpace {
-            coordinates,
-            coefficients,
-            diagonal,
-        } = RowSpace::new(gram(&rows), &counts).ok_or_else(failed)?;
-        // All rows of every task alike: one empty direction stands for the missing ones.
-        let rank = coordinates.ncols().max(1);
-        let entry = |of: &Mat<f64>, sample: usize, i: usize| {
-            if i < of.ncols() { of[(sample, i)] } else { 0.0 }
-        };
+        let space = RowSpace::new(gram.clone()).ok_or_else(failed)?;
+        let rank = space.dimension();
         let mut start = 0;
         let mut reduced = Vec::new();
         let mut right = Vec::new();
-        for (task, &n) in counts.iter().enumerate() {
-            let own: Vec<f64> = (start..start + n)
-                .flat_map(|sample| (0..rank).map(move |i| (sample, i)))
-                .map(|(sample, i)| entry(&coordinates, sample, i))
-                .collect();
+        for (task, block) in rows.iter().enumerate() {
+            let n = block.rows.len();
+            let mut own = vec![0.0; n * rank];
+            for (l, point) in own.chunks_exact_mut(rank).enumerate() {
+                space.write(start + l, point);
+            }
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
             for (l, (point, &class)) in own.chunks_exact(rank).zip(&class).enumerate() {
                 let root = importance[task].root(l);
-                for (i, x) in point.iter().enumerate() {
-                    sums[(i, class)] += root * x;
-                }
+                let to = sums.col_as_slice_mut(class).iter_mut();
+                to.zip(point).for_each(|(to, x)| *to += root * x);
             }
             right.push(sums);
             reduced.push(CentredRows {
@@ -139,38 +133,44 @@ impl<'a> Reduced<'a> {
             });
             start += n;
         }
-        let mut blocks: Vec<Block<'a>> = reduced.iter().cloned().map(Block::Rows).collect();
-        if let Some((task, scatter)) = diagonal {
-            blocks[task] = Block::Diagonal(Arc::new(scatter));
-        }
-        let coefficients = Mat::from_fn(start, rank, |sample, i| entry(&coefficients, sample, i));
         Ok(Self {
             cells,
-            blocks,
+            blocks: reduced.iter().cloned().map(Block::Rows).collect(),
             right,
             groups,
             importance,
             samples: reduced.into_iter().map(Some).collect(),
-            basis: Some(Basis { coefficients, rows }),
+            kernel: Some(Kernel { rows, gram }),
             features,
             variances,
         })
     }
 
-    /// Weights on the centred and scaled features (p x q) from w̃ (r x q).
+    /// The samples of a target, whose sources may share columns.
+    pub(super) fn sampled<'s>(&'s self, task: usize, joined: Option<&'s Joined>) -> Sampled<'s> {
+        let cells = joined.map_or(&self.cells, |joined| &joined.cells);
+        Sampled {
+            task,
+            cells,
+            class: classes_in_order(&cells.tasks()[task]),
+            groups: &self.groups[task],
+            importance: &self.importance[task],
+        }
+    }
+
+    /// Weights on the centred and scaled features (p x q) from w̃ (p x q), or from what each row counts in it (n x q).
     pub(crate) fn to_features(&self, reduced: &Mat<f64>) -> Mat<f64> {
         let unit = 1.0 / (self.features as f64).sqrt();
-        match &self.basis {
+        match &self.kernel {
             None => Mat::from_fn(reduced.nrows(), reduced.ncols(), |i, j| {
                 reduced[(i, j)] * unit
             }),
-            Some(basis) => {
-                let coefficients = dense::times(basis.coefficients.as_ref(), reduced.as_ref());
+            Some(kernel) => {
                 let mut weights = Mat::zeros(self.features, reduced.ncols());
                 let mut start = 0;
-                for block in &basis.rows {
+                for block in &kernel.rows {
                     let n = block.rows.len();
-                    block.add_weighted(coefficients.subrows(start, n), unit, &mut weights);
+                    block.add_weighted(reduced.subrows(start, n), unit, &mut weights);
                     start += n;
                 }
                 weights

@@ -7,7 +7,7 @@ use crate::numerics::dense;
 /// What the rows of a weight matrix stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coordinates {
-    /// The coordinates of `super::path::Reduced`.
+    /// Those of `super::reduced::Reduced`: features, or rows where features outnumber them.
     Reduced,
     /// The target's features, centred and scaled.
     Features,

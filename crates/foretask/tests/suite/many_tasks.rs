@@ -16,6 +16,10 @@ const EXACT: f64 = 1e-10;
 
 /// So many sources of a few rows, every third with its classes swapped, and a target.
 fn drawn(sources: usize, each: usize, target: usize, seed: u64) -> Data {
+    drawn_of(8, sources, each, target, seed)
+}
+
+fn drawn_of(features: usize, sources: usize, each: usize, target: usize, seed: u64) -> Data {
     let (same, swapped) = (along(2.0), permuted(2.0, 2));
     let names: Vec<String> = (0..sources).map(|i| format!("source {i:05}")).collect();
     let (each, target) = ([each; 2], [target; 2]);
@@ -25,7 +29,7 @@ fn drawn(sources: usize, each: usize, target: usize, seed: u64) -> Data {
         tasks.push((name, &each, mean));
     }
     tasks.push(("target", &target, &same));
-    Data::new(8, &tasks, seed)
+    Data::new(features, &tasks, seed)
 }
 
 fn grid() -> Grid {
@@ -46,7 +50,16 @@ fn close(a: &Mat<f64>, b: &Mat<f64>) {
 /// Fits with shared columns are fits of all columns, summed.
 #[test]
 fn shared_columns_are_sums_of_columns() {
-    let data = drawn(6, 5, 7, 1);
+    check_shared_columns(&drawn(6, 5, 7, 1));
+}
+
+/// The same where training goes by rows.
+#[test]
+fn shared_columns_are_sums_where_features_outnumber_rows() {
+    check_shared_columns(&drawn_of(120, 6, 5, 7, 1));
+}
+
+fn check_shared_columns(data: &Data) {
     let tasks = data.tasks();
     let statistics = Statistics::of(&tasks);
     let cells = statistics.cells();

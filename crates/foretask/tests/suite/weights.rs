@@ -142,6 +142,55 @@ fn largest(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
     (a - b).norm_max() / b.norm_max().max(1.0)
 }
 
+/// One source has one reduction, whichever side of the target its rows are on; without any there is nothing to
+/// eliminate. Seventy rows of the source are more than two blocks of the reduction.
+#[test]
+fn few_tasks_with_more_features_than_rows_are_those_of_the_system() {
+    let mean = along(1.0);
+    let tasks: [(&str, &[usize], &Mean); 2] =
+        [("first", &[9, 6, 5], &mean), ("second", &[31, 39], &mean)];
+    for (count, target) in [(2, 0), (2, 1), (1, 0)] {
+        let data = Data::new(130, &tasks[..count], 7);
+        let tasks = weighted(&data, &weights(&data, 7));
+        let statistics = Statistics::of(&tasks);
+        let cells = statistics.cells().clone();
+        let reduced = Reduced::new(statistics.clone(), Scaling::None).unwrap();
+        let shared = if count == 1 {
+            vec![]
+        } else {
+            vec![0.01, 1.0, 100.0]
+        };
+        let grid = Grid {
+            alone: vec![0.1, 10.0],
+            symmetric: vec![0.0, 0.1, 10.0],
+            asymmetric: vec![1.0],
+            shared,
+        };
+        let mut checked = 0;
+        reduced
+            .grid(
+                &grid,
+                &[(target, None)],
+                &Stop::default(),
+                &mut |fitted, _| {
+                    for fitted in &fitted[0] {
+                        let coupling = fitted.point.coupling(count, target).unwrap();
+                        let system =
+                            System::new(statistics.clone(), Scaling::None, &coupling).unwrap();
+                        let direct = system.leave_one_out(&tasks, target).stratified(&cells);
+                        assert!(largest(&fitted.responses, &direct.responses) < EXACT);
+                        let features = reduced.to_features(&fitted.weights.values);
+                        assert!(largest(&features, &system.weights(target)) < EXACT);
+                        checked += 1;
+                    }
+                    Ok(())
+                },
+            )
+            .unwrap();
+        assert_eq!(checked, if count == 1 { 2 } else { 2 + 4 * 3 });
+    }
+}
+
 proptest! {
     #![proptest_config(cases(24))]
 
