@@ -278,6 +278,15 @@ pub enum ReadError {
         missing: Names,
         extra: Names,
     },
+    /// A file of svmlight lines is wider than the first.
+    #[error(
+        "{file}: index {index} is beyond the last one of {first}; name the file with the largest index first, whatever is not written in the others is zero"
+    )]
+    Wider {
+        file: String,
+        first: String,
+        index: usize,
+    },
     /// Two files would become one task.
     #[error(
         "{first} and {second} would both be the task '{task}'; rename one of them, or add a task column"

@@ -83,7 +83,7 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
         false => Column::Numbers(vec![0.0; rows]),
     };
     let mut columns: Vec<Column> = names.iter().map(|_| empty()).collect();
-    let mut extra: Vec<String> = Vec::new();
+    let mut beyond = None;
     for (row, index, value) in entries {
         let name = format!("f{index}");
         match place.get(name.as_str()) {
@@ -100,16 +100,14 @@ pub fn read(source: impl BufRead, request: &Request) -> Result<Table, ReadError>
                 }
                 _ => {}
             },
-            None if !extra.contains(&name) => extra.push(name),
-            None => {}
+            None => beyond = beyond.max(Some(index)),
         }
     }
-    if let (Some((first, _)), false) = (request.first, extra.is_empty()) {
-        return Err(ReadError::DifferentFeatures {
+    if let (Some((first, _)), Some(index)) = (request.first, beyond) {
+        return Err(ReadError::Wider {
             file: request.file.to_owned(),
             first: first.to_owned(),
-            missing: Names(Vec::new()),
-            extra: Names(extra),
+            index,
         });
     }
     let frame = Frame::new(names, columns, rows).map_err(|error| ReadError::Damaged {

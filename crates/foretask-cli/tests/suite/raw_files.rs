@@ -523,3 +523,24 @@ fn zeros_of_a_wide_svmlight_file_need_not_be_written_out() {
     folder.write("far.svm", "ham 1:1 4000000000:1\nspam 1:2\n");
     folder.failure(&["fit", "far.svm", "--target", "far", "-o", "x.safetensors"]);
 }
+
+/// Indices that a file does not write are zero; the widest file comes first.
+#[test]
+fn svmlight_files_may_end_early_but_not_late() {
+    let folder = Folder::new();
+    let lines = |last: usize| -> String {
+        let line = |row: usize| format!("{} 1:{} {last}:{}\n", row % 2, row % 3, row % 5);
+        (0..24).map(line).collect()
+    };
+    folder.write("wide.svm", lines(4));
+    folder.write("narrow.svm", lines(3));
+    folder.stdout(&["check", "wide.svm", "narrow.svm"]);
+    folder.fails_with(
+        &["check", "narrow.svm", "wide.svm"],
+        &[
+            "wide.svm",
+            "index 4 is beyond the last one of narrow.svm",
+            "largest index first",
+        ],
+    );
+}
