@@ -338,9 +338,9 @@ class Statistics:
 
 def _restored(kept: Kept, content: bytes | None) -> Statistics:
     """Return statistics from what pickle keeps."""
-    if not fits(kept, tuple[list[str] | None, list[str] | None]):  # type: ignore[arg-type]
+    if not fits(kept, tuple[list[str] | None, list[str] | None]):
         raise broken("Statistics", "whose rows it keeps is not told")
-    if not fits(content, bytes | None):  # type: ignore[arg-type]
+    if not fits(content, bytes | None):
         raise broken("Statistics", f"its content is a {type(content).__name__}")
     statistics = Statistics() if content is None else Statistics.from_bytes(content)
     statistics._kept = kept
