@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import copy
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,15 +51,31 @@ from ._data import (
 )
 from ._forecast import Forecast
 from ._frames import Preparation, columns, is_plain
+from ._pickles import broken, fits, opened, sealed
 from ._problem import LabelledRows, Problem, choices_for
 from ._progress import telling
 
 if TYPE_CHECKING:
+    from ._report import Report
     from ._statistics import Statistics
 
 
 #: What training finds.
 _TRAINED = ("_by_name", "_classes", "_tasks", "classes_", "models_", "relatedness_", "targets_", "tasks_")
+
+
+#: What a pickle may hold beside parameters and what a user added.
+_PICKLED: dict[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": NDArray[Any],
+    "task_column_": str,
+    "_preparation": Preparation | None,
+    "_lenient": bool,
+    "_gathered": Any,
+    "_announced": NDArray[Any] | None,
+}
+#: Tasks, classes, models, and how alike the tasks are.
+_PICKLED_TRAINING = tuple[Names, Names, list[_foretask.Model], NDArray[np.float64] | None]
 
 
 class Coupling(NamedTuple):
@@ -204,7 +221,8 @@ default="auto"
 
     __metadata_request__partial_fit = {"task": True}
 
-    _preparation: Preparation | None
+    #: How columns with texts or gaps become features.
+    _preparation: Preparation | None = None
     #: What partial_fit added up.
     _gathered: Statistics | None = None
     #: Classes that partial_fit was told of.
@@ -517,7 +535,11 @@ default="auto"
             preparation = self._preparation
             models = [model.with_preparation(preparation.of(model.target)) for model in models]
         elif names is not None:
-            models = [model.with_feature_names([str(name) for name in names]) for model in models]
+            columns = [str(name) for name in names]
+            models = [
+                model if model.feature_names == columns else model.with_feature_names(columns)
+                for model in models
+            ]
         by_name = {model.target: model for model in models}
         self._by_name = by_name
         self.classes_ = self._classes.labels
@@ -530,6 +552,80 @@ default="auto"
             places = [name for name, _, _ in models[0].tasks]
             self.relatedness_ = reordered(relatedness, places, tasks)
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that failed leaves the names of features behind.
+        return "_by_name" in self.__dict__ or self._gathered is not None
+
+    # Pickles
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        trained = {name: state.pop(name) for name in _TRAINED if name in state}
+        if "_by_name" in trained:
+            # All else follows from these.
+            models = list(trained["_by_name"].values())
+            relatedness = trained.get("relatedness_")
+            state["_trained"] = (trained["_tasks"], trained["_classes"], models, relatedness)
+        return sealed(state)
+
+    def __setstate__(self, state: Any) -> None:
+        what = type(self).__name__
+        found = opened(state, what)
+        trained = found.pop("_trained", None)
+        for name in self._get_param_names():
+            if name not in found:
+                raise broken(what, f"the parameter {name!r} is missing")
+        for name, value in found.items():
+            if not fits(value, _PICKLED.get(name, Any)) or (name == "_gathered" and not _is_gathered(value)):
+                raise broken(what, f"{name!r} is of another type")
+            if name not in _PICKLED and hasattr(type(self), name):
+                raise broken(what, f"there is {name!r} in it")
+        super().__setstate__(found)
+        if trained is None:
+            return
+        if not fits(trained, _PICKLED_TRAINING):
+            raise broken(what, "what it learned is of another type")
+        tasks, classes, models, relatedness = trained
+        try:
+            self._verify(tasks, classes, models, relatedness)
+            self._keep(tasks, classes, models, None)
+        except ValueError as error:
+            raise broken(what, error) from error
+        if relatedness is not None:
+            self.relatedness_ = relatedness
+
+    def _verify(self, tasks: Names, classes: Names, models: list[Any], relatedness: Any) -> None:
+        """Raise a ValueError if what was learned contradicts itself."""
+        own = self.__dict__
+        if not models or "n_features_in_" not in own:
+            raise ValueError("what it learned is not complete")
+        if len({model.target for model in models}) < len(models):
+            raise ValueError("there are two models of one target")
+        preparation, features = self._preparation, own["n_features_in_"]
+        columns = features if preparation is None else len(preparation.bridge.feature_names)
+        names = own.get("feature_names_in_")
+        if names is not None and len(names) != features:
+            raise ValueError("it has not as many names as features")
+        if preparation is not None and not {model.target for model in models} <= {*preparation.tasks}:
+            raise ValueError("its columns are of other tasks")
+        for model in models:
+            if model.features != columns:
+                raise ValueError("a model has another number of features")
+            if [name for name, _, _ in model.tasks] != [name for name, _, _ in models[0].tasks]:
+                raise ValueError("its models are of different tasks")
+            for names, known in ((model.classes, classes), ([name for name, _, _ in model.tasks], tasks)):
+                if not {*names} <= {*known.names}:
+                    raise ValueError("a model has other classes or tasks")
+        if relatedness is not None and relatedness.shape != (len(tasks.names),) * 2:
+            raise ValueError("likeness is of other tasks")
+
+    def _feature_names(self) -> list[str] | None:
+        """Return the names of what the models see: columns, or what texts and gaps among them became."""
+        if self._preparation is not None:
+            return self._preparation.bridge.feature_names
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     # What was learned
 
@@ -834,6 +930,84 @@ default="auto"
         weight = None if sample_weight is None else sample_weight[kept]
         return float(accuracy_score(y, self._predicted(X, parts), sample_weight=weight))
 
+    # The page
+
+    def report(
+        self,
+        X: Any = None,
+        y: Any = None,
+        task: Any = None,
+        *,
+        path: str | PathLike[str] | None = None,
+        details: bool = True,
+        sample_weight: Any = None,
+        sample_domain: Any = None,
+        groups: Any = None,
+    ) -> Report | dict[Any, Report]:
+        """Make one page of everything that is foretold, to look at and to play with.
+
+        A fitted classifier keeps no rows, and the page needs them: it is made of the data that the classifier
+        was trained on, which are studied once more. Other data are refused.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or Statistics, default=None
+            What was given to :meth:`fit`, or to :meth:`fit_from_statistics`. May be left out after
+            :meth:`partial_fit` only, which keeps statistics.
+        y, task, sample_weight, sample_domain, groups
+            As they were given to :meth:`fit`.
+        path : str or path-like, default=None
+            Where to write it; of several targets, a folder that is there, in which each has a file.
+        details : bool, default=True
+            Also ask what more labels would bring and what each source is worth: a study per source.
+
+        Returns
+        -------
+        Report or dict
+            That of :meth:`foretask.Study.report`, which a notebook shows; by task if there are several
+            targets.
+
+        See Also
+        --------
+        foretask.Study : Where more than the classifier is wanted: one fit, and the page without another.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from foretask import MultiTaskClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> report = MultiTaskClassifier().fit(X[:60], y[:60]).report(X[:60], y[:60])
+        >>> report.html.startswith("<!doctype html>")
+        True
+        """
+        from ._statistics import Statistics
+        from ._study import Study
+
+        check_is_fitted(self)
+        trained = self.models_
+        given = self._gathered if X is None else X
+        if given is None:
+            raise ValueError(
+                "a fitted classifier keeps no rows: give report what fit was given, report(X, y, task), or "
+                "make a Study of it, which has a report and the classifier from one fit"
+            )
+        again = copy(self)
+        if isinstance(given, Statistics):
+            study = Study._planned(again, given)
+            if X is None and hasattr(self, "feature_names_in_"):
+                again.feature_names_in_ = self.feature_names_in_
+        else:
+            study = Study._posed(again, again._problem(X, y, task, sample_weight, sample_domain, groups))
+        found = {model.target: model for model in study._raw.models()}
+        if {name: _told(model) for name, model in found.items()} != {
+            model.target: _told(model) for model in trained.values()
+        }:
+            raise ValueError(
+                "these data and parameters make another classifier than this one: give report what fit "
+                "was given"
+            )
+        return study.report(path, details=details)
+
     # Files
 
     def save(self, path: str | PathLike[str], task: Any = None) -> None:
@@ -909,6 +1083,17 @@ default="auto"
             with open(path, "wb") as file:
                 file.write(content)
         return content
+
+
+def _is_gathered(value: Any) -> bool:
+    from ._statistics import Statistics
+
+    return value is None or isinstance(value, Statistics)
+
+
+def _told(model: Any) -> tuple[Any, ...]:
+    """Return what a page tells of a model."""
+    return model.tasks, model.rule, model.forecast.to_json()
 
 
 def _coupling(candidate: dict[str, Any], tasks: list[Any]) -> Coupling:

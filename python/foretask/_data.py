@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
+from ._pickles import Kept
+
 #: The task of data that name none.
 ONLY_TASK = "target"
 
@@ -22,11 +24,15 @@ TABLE = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
 @dataclass(frozen=True)
-class Names:
+class Names(Kept):
     """Distinct labels in ascending order, with the name that files know each by."""
 
     labels: NDArray[Any]
     names: list[str]
+
+    def _verify(self) -> None:
+        if self.labels.ndim != 1 or Names.of(self.labels, "labels").names != self.names:
+            raise ValueError("labels and names differ")
 
     @classmethod
     def of(cls, labels: NDArray[Any], what: str) -> Names:

@@ -13,6 +13,7 @@ from . import _foretask
 from ._classifier import MultiTaskClassifier, part_of
 from ._data import encode
 from ._forecast import Forecast
+from ._pickles import Kept
 
 
 class Rate(NamedTuple):
@@ -35,7 +36,7 @@ class MeasuredAlarm(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Kept):
     """What a model did on labelled data; made by :func:`foretask.evaluate`.
 
     Attributes

@@ -13,6 +13,7 @@ from ._choices import Labels, Rule, Source, Verdict, View
 from ._data import Names
 from ._foretask import Forecast as RawForecast
 from ._html import lines, shown, table
+from ._pickles import Kept, broken, fits, opened, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +99,7 @@ class Forecast:
     ) -> None:
         self._raw = raw
         self._names, self._has_sources = names, has_sources
+        self._given = (target, tasks, classes, threshold)
         self.task = tasks.label(target)
         codes = classes.index(names)
         order = np.argsort(codes)
@@ -123,10 +125,42 @@ class Forecast:
         self.log_loss: float | None = report["log_loss"]
         rehearsal = report["rehearsal"]
         self.rehearsal: dict[str, Any] = rehearsal.get("done", rehearsal)
-        for source in self.rehearsal.get("sources", []):
+        sources = self.rehearsal.get("sources", [])
+        self._rehearsed = [source["task"] for source in sources]
+        for source in sources:
             source["task"] = tasks.label(source["task"])
         self.notes: list[dict[str, Any]] = report["notes"]
         self.threshold = None if threshold is None else self._sign * threshold
+
+    def __getstate__(self) -> dict[str, Any]:
+        target, tasks, classes, threshold = self._given
+        named = {target, *self._rehearsed}
+        return sealed(
+            {
+                "raw": self._raw,
+                "target": target,
+                "tasks": tasks.restricted(named),
+                "names": self._names,
+                "classes": classes.restricted(self._names),
+                "threshold": threshold,
+                "has_sources": self._has_sources,
+            }
+        )
+
+    def __setstate__(self, state: Any) -> None:
+        # Whatever can be derived is derived again, so that nothing can contradict it.
+        found, what = opened(state, "Forecast"), "Forecast"
+        for name, hint in _PICKLED.items():
+            if not fits(found.get(name), hint):
+                raise broken(what, f"{name!r} is missing or of another type")
+        if len(found) != len(_PICKLED) or len(json.loads(found["raw"].to_json())["priors"]) != len(
+            found["names"]
+        ):
+            raise broken(what, "its parts do not belong together")
+        try:
+            self.__init__(**found)  # type: ignore[misc]
+        except (ValueError, LookupError) as error:
+            raise broken(what, error) from error
 
     def in_test(self, n_samples: int) -> tuple[float, float]:
         """Return where the error in a test will lie.
@@ -273,12 +307,24 @@ class Forecast:
         return f"Forecast(task={self.task!r}, {told}, source={self.source!r}, n_samples={self.n_samples})"
 
 
+#: What pickle keeps of a forecast: what it is made of.
+_PICKLED = {
+    "raw": RawForecast,
+    "target": str,
+    "tasks": Names,
+    "names": list[str],
+    "classes": Names,
+    "threshold": float | None,
+    "has_sources": bool,
+}
+
+
 def _percent(share: float) -> str:
     return f"{100.0 * share:.1f} %"
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(Kept):
     """The expected error with more labels in the target.
 
     Attributes
@@ -303,7 +349,7 @@ class LearningCurve:
 
 
 @dataclass(frozen=True)
-class LabelsNeeded:
+class LabelsNeeded(Kept):
     """How many labels an error asks for.
 
     Attributes
@@ -322,7 +368,7 @@ class LabelsNeeded:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(Kept):
     """How to spend labels.
 
     Attributes
@@ -350,7 +396,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Paired:
+class Paired(Kept):
     """What something is worth: the error without it less the error with it, sample by sample.
 
     Attributes
@@ -369,7 +415,7 @@ class Paired:
 
 
 @dataclass(frozen=True)
-class AllSources:
+class AllSources(Kept):
     """What all sources are worth together.
 
     Attributes
@@ -388,7 +434,7 @@ class AllSources:
 
 
 @dataclass(frozen=True)
-class TaskValues:
+class TaskValues(Kept):
     """What the sources are worth.
 
     Of a false-alarm rate, every error is the share of the other class that is missed.
@@ -436,7 +482,7 @@ class TaskValues:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(Kept):
     """A rule and what it is expected to do.
 
     Attributes
@@ -464,7 +510,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Foretold:
+class Foretold(Kept):
     """A theory and the error it foretells.
 
     Attributes
@@ -480,7 +526,7 @@ class Foretold:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOut(Kept):
     """What the target's training samples are taken for by rules that they had no say in.
 
     Attributes

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _foretask
 from ._data import Names, columns_of, name_of
+from ._pickles import Kept
 
 #: How the types of numbers begin, in pandas, polars and pyarrow.
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
@@ -73,7 +74,7 @@ def columns(X: Any) -> Columns:
 
 
 @dataclass(frozen=True)
-class Preparation:
+class Preparation(Kept):
     """How the columns of training data become features; by task where there are several."""
 
     bridge: _foretask.Preparation

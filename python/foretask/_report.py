@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from . import _foretask
+from ._pickles import Kept
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Kept):
     """One self-contained page: the verdict, thresholds, priors, costs, labels and sources to play with.
 
     Attributes

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 
 from ._data import columns_of, encode, nearest, one_per_row, split_column
+from ._pickles import Kept
 
 
-class TargetSplit(BaseCrossValidator):
+class TargetSplit(Kept, BaseCrossValidator):
     """Folds of the target's rows, stratified by class; all other rows stay in training.
 
     Tasks come from where the classifier has them: a column of the data frame (``task_column``), metadata
@@ -102,6 +103,16 @@ class TargetSplit(BaseCrossValidator):
         self.every_row = every_row
         self._folds()
 
+    _open = True
+
+    @classmethod
+    def _fields(cls) -> dict[str, Any]:
+        names = ("n_splits", "target", "task_column", "shuffle", "random_state", "every_row")
+        return dict.fromkeys(names, Any) | {"task_column": str | None, "every_row": bool}
+
+    def _verify(self) -> None:
+        self._folds()
+
     def _folds(self) -> StratifiedKFold:
         return StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
 
@@ -147,8 +158,8 @@ class TargetSplit(BaseCrossValidator):
         rows = len(y)
         own = self._target_rows(X, groups, task, rows)
         others = np.setdiff1d(np.arange(rows), own)
-        dealt = np.array_split(others, self.n_splits)
-        for part, (_, test) in zip(dealt, self._folds().split(own, y[own]), strict=True):
+        folds = [test for _, test in self._folds().split(own, y[own])]
+        for part, test in zip(np.array_split(others, len(folds)), folds, strict=True):
             tested = own[test]
             train = np.setdiff1d(np.arange(rows), tested)
             yield train, np.union1d(tested, part) if self.every_row else tested

@@ -30,6 +30,7 @@ from ._data import (
     split_column,
     table_of,
 )
+from ._pickles import broken, fits
 
 #: Names of tasks, None for all: whose rows are kept, and who may be a target.
 Kept = tuple[list[str] | None, list[str] | None]
@@ -337,6 +338,10 @@ class Statistics:
 
 def _restored(kept: Kept, content: bytes | None) -> Statistics:
     """Return statistics from what pickle keeps."""
+    if not fits(kept, tuple[list[str] | None, list[str] | None]):
+        raise broken("Statistics", "whose rows it keeps is not told")
+    if not fits(content, bytes | None):
+        raise broken("Statistics", f"its content is a {type(content).__name__}")
     statistics = Statistics() if content is None else Statistics.from_bytes(content)
     statistics._kept = kept
     return statistics

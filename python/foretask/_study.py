@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._choices import Settings
+    from ._problem import Problem
     from ._statistics import Statistics
 
 #: Labels added where nothing is said, as on the command line.
@@ -119,10 +120,7 @@ class Study:
         **settings: Unpack[Settings],
     ) -> None:
         estimator = MultiTaskClassifier(target=target, task_column=task_column, **settings)
-        problem = estimator._problem(X, y, task, sample_weight, groups=groups)
-        with telling(estimator.verbose, "training") as tell:
-            raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
-        self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
+        self._begin(estimator, estimator._problem(X, y, task, sample_weight, groups=groups))
 
     @classmethod
     def from_statistics(
@@ -144,13 +142,29 @@ class Study:
         Study
             Which shares the rows that the statistics keep.
         """
+        return cls._planned(MultiTaskClassifier(target=target, **settings), statistics)
+
+    @classmethod
+    def _planned(cls, estimator: MultiTaskClassifier, statistics: Statistics) -> Study:
+        """Return what an estimator would learn from statistics."""
         study = cls.__new__(cls)
-        estimator = MultiTaskClassifier(target=target, **settings)
         choices, tasks, classes = estimator._planned(statistics)
         with telling(estimator.verbose, "training") as tell:
             raw = _foretask.Study.of_statistics(statistics._filled(), choices, tell)
         study._keep(estimator, raw, tasks, classes, None)
         return study
+
+    @classmethod
+    def _posed(cls, estimator: MultiTaskClassifier, problem: Problem) -> Study:
+        """Return what an estimator would learn from rows that it checked."""
+        study = cls.__new__(cls)
+        study._begin(estimator, problem)
+        return study
+
+    def _begin(self, estimator: MultiTaskClassifier, problem: Problem) -> None:
+        with telling(estimator.verbose, "training") as tell:
+            raw = _foretask.Study.of_rows(problem.samples, problem.choices, tell)
+        self._keep(estimator, raw, problem.tasks, problem.classes, _rows_by_cell(problem.samples))
 
     def _keep(
         self,
@@ -443,8 +457,7 @@ class Study:
         >>> report.html.startswith("<!doctype html>")
         True
         """
-        names = getattr(self._estimator, "feature_names_in_", None)
-        features = None if names is None else [str(name) for name in names]
+        features = self._estimator._feature_names()
         with telling(self._estimator.verbose, "making the report") as tell:
             pages = self._raw.pages(bool(details), features, tell)
         reports = {
@@ -486,6 +499,9 @@ class Study:
         ]
         told = "".join(forecast._repr_html_() for forecast in self._forecasts().values())
         return f"<div>{table(['task', 'role', 'labels', 'classes'], rows)}{told}</div>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a study is not pickled: pickle its answers, or its classifier()")
 
     def __repr__(self) -> str:
         return f"Study(targets={self.targets.tolist()!r}, tasks={self.tasks.tolist()!r})"

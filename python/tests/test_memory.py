@@ -135,3 +135,31 @@ SPARSE = """
 def test_sparse_rows_are_never_made_dense():
     growth = float(printed(SPARSE))
     assert growth < MOST_GROWTH, growth
+
+
+SHORT = """
+    import resource
+    import numpy as np
+    from foretask import MultiTaskClassifier, Statistics
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 20)), np.arange(300) % 2
+    fit = lambda: MultiTaskClassifier().fit(X, y).predict_proba(X).tobytes()
+    expected = fit()
+    size = 1024 * int(open("/proc/self/status").read().split("VmSize:")[1].split()[0])
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20), hard))
+    said = []
+    for work in (fit, lambda: Statistics().add(X, y)):
+        try:
+            work()
+        except MemoryError as error:
+            said.append(str(error))
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    print(len(said), all("enough memory" in one for one in said), fit() == expected)
+"""
+
+
+@needs_proc
+def test_no_memory_is_an_error_after_which_all_is_well():
+    assert printed(SHORT).split() == ["2", "True", "True"]

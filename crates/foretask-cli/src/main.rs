@@ -103,6 +103,7 @@
 //!
 //! There is no mathematics here. Every command returns an [`Answer`](exit::Answer) or a
 //! [`Failure`](failure::Failure), and only [`exit`] knows what number that is for the shell.
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod commands;

@@ -57,6 +57,7 @@
 //! needs m N d doubles at a time, all others N max(d, m).
 //!
 //! The messages are those of `onnx.proto`, as far as they are used. The same model gives the same bytes.
+#![forbid(unsafe_code)]
 
 mod columns;
 mod graph;

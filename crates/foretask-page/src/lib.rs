@@ -10,6 +10,7 @@
 //!
 //! The page holds the very object that `foretask forecast --json` prints, with one more key, `report`. Its script
 //! computes only what `page.js` lists at its top, and `browser/` compares that with the command line.
+#![forbid(unsafe_code)]
 
 mod html;
 pub mod json;

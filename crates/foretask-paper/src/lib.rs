@@ -12,6 +12,7 @@
 //! One file under [`experiments`] is one figure or table and reads like the paper's paragraph about it. An
 //! experiment draws its trials in parallel, each from a seed of its own, so that the numbers do not depend on
 //! the number of threads. Test data are only tested: nothing is fitted on them.
+#![forbid(unsafe_code)]
 
 pub mod authors;
 pub mod baselines;

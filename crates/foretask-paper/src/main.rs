@@ -1,6 +1,7 @@
 //! `foretask-paper`: reruns the paper's experiments and writes what came out.
 //!
 //! Exit codes: 0 done, 1 done but a part was skipped because its data file is missing, 2 not done.
+#![forbid(unsafe_code)]
 
 use std::fs;
 use std::io::Write;

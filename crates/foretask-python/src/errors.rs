@@ -1,9 +1,12 @@
 //! Exceptions that Python users know, and never a panic.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use foretask::Error;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
@@ -22,8 +25,31 @@ pub fn run<T: Ungil + Send>(
 pub fn caught<T: Send>(work: impl FnOnce() -> foretask::Result<T> + Send) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(|| pool::here(work))) {
         Ok(result) => result.map_err(exception),
+        Err(why) if is_allocation(why.as_ref()) => Err(no_memory()),
         Err(_) => Err(mistake()),
     }
+}
+
+/// Bytes that the product of matrices takes for itself in each thread, once; where they cannot be had it ends the process.
+const BUFFER: usize = 64 << 20;
+
+/// Refuses work for which there is not even that much memory.
+pub fn room() -> PyResult<()> {
+    let mut probe: Vec<u8> = Vec::new();
+    probe.try_reserve_exact(BUFFER).map_err(|_| no_memory())
+}
+
+/// Whether a panic is that of a matrix which found no memory: the library of matrices has no other way to say so.
+fn is_allocation(why: &(dyn Any + Send)) -> bool {
+    why.downcast_ref::<String>()
+        .is_some_and(|text| text.contains("AllocError"))
+}
+
+fn no_memory() -> PyErr {
+    PyMemoryError::new_err(
+        "there is not enough memory: give fewer rows or features (views='linear' needs less), or add the rows \
+         to Statistics in parts; memory_budget bounds what many targets hold together",
+    )
 }
 
 /// The exception for what must not happen.

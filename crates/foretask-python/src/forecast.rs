@@ -24,9 +24,11 @@ impl Forecast {
     /// What `to_json` wrote.
     #[classmethod]
     fn from_json(_: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        serde_json::from_str(text)
-            .map(Self)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+        let wrong = |why: String| PyValueError::new_err(format!("this is no forecast: {why}"));
+        let read: foretask::Forecast =
+            serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        read.verify(read.priors.len()).map_err(wrong)?;
+        Ok(Self(read))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

@@ -3,6 +3,7 @@
 //! Converts arrays and words, lets other Python threads run meanwhile, and turns errors into exceptions.
 //! There is no mathematics here. The Python package `foretask` is the face; this module is not meant to
 //! be called by hand.
+#![forbid(unsafe_code)]
 
 mod arrays;
 mod choices;

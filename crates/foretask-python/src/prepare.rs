@@ -109,9 +109,11 @@ impl Preparation {
     /// Reads what `to_json` wrote.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
-        let read = serde_json::from_str(text);
-        read.map(Self)
-            .map_err(|error| PyValueError::new_err(format!("this is no preparation: {error}")))
+        let wrong = |why: String| PyValueError::new_err(format!("this is no preparation: {why}"));
+        let read: prepare::Preparation =
+            serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        read.verify().map_err(wrong)?;
+        Ok(Self(read))
     }
 
     /// As JSON.

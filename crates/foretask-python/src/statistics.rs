@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyType};
 use foretask::Scaling;
 use numpy::PyArray2;
 
-use crate::errors::{exception, run};
+use crate::errors::{exception, room, run};
 use crate::samples::{Samples, TaskCounts, tasks_of};
 use crate::studies::table;
 
@@ -42,6 +42,7 @@ impl Statistics {
         samples: Samples<'_>,
         names: Option<Vec<String>>,
     ) -> PyResult<()> {
+        room()?;
         let named = samples.named()?;
         let statistics = &mut self.0;
         run(py, || match names {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::marker::Ungil;
 use pyo3::prelude::*;
 
-use crate::errors::{caught, mistake};
+use crate::errors::{caught, mistake, room};
 
 /// How often the calling thread looks up: a person takes a tenth of a second for at once.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -36,6 +36,7 @@ pub fn watched<T: Ungil + Send>(
     tell: Option<&Py<PyAny>>,
     work: impl FnOnce(&Share) -> foretask::Result<T> + Ungil + Send,
 ) -> PyResult<T> {
+    room()?;
     switch.store(false, Ordering::Relaxed);
     let share = Share(AtomicU64::new(0f64.to_bits()));
     let share = &share;

@@ -10,6 +10,7 @@
 //!
 //! The library computes, this crate speaks, and nobody says the same thing twice: a [`Verdict`] is at most
 //! [`MOST_LINES`] [`Line`]s, as text for people and, with a stable `kind` each, for machines.
+#![forbid(unsafe_code)]
 
 mod facts;
 mod line;

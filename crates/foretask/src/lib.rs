@@ -299,7 +299,7 @@
 //!   A. Wiesel, Y. Eldar, A. Hero (2010), *Shrinkage algorithms for MMSE covariance estimation*: covariances of few
 //!   samples.
 //! * A. Genz, F. Bretz (2009), *Computation of Multivariate Normal and t Probabilities*: orthants.
-
+#![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(unreachable_pub))]
 
 mod data;

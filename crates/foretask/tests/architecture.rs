@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// statistics have seven: features by name, parts that are known, their one order, what others may see. Tables of any size
 /// have five: a survey of columns in parts, and a file that is written piece by piece. A page that a person plays with asks
 /// five: a forecast counted again for other priors and costs, thresholds for other rates, and the spread of features.
-const PUBLIC_ITEMS: usize = 254;
+/// Two say whether a forecast or a preparation that comes from outside, in a pickle, can be one.
+const PUBLIC_ITEMS: usize = 256;
 /// Lines of a file of `study/`, at most: each is one step.
 const LONGEST_STEP: usize = 350;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +11,7 @@ from .._classifier import MultiTaskClassifier
 from .._evaluation import evaluate
 from .._forecast import Forecast
 from .._html import shown
+from .._pickles import Kept
 from .._study import Study
 
 if TYPE_CHECKING:
@@ -30,11 +32,18 @@ ROW, AROUND = 0.3, 1.8
 POINTS = 400
 
 
-class Display:
+class Display(Kept):
     """What all displays share: the axes they were drawn on."""
+
+    _open = True
 
     ax_: Axes
     figure_: Figure
+
+    @classmethod
+    def _fields(cls) -> dict[str, Any]:
+        # What is drawn looks at its own pickles.
+        return dict.fromkeys(list(signature(cls.__init__).parameters)[1:], Any)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw it.

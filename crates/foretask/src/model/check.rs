@@ -39,7 +39,17 @@ pub(super) fn description(of: &Description, decision: &Decision) -> Checked {
     {
         return Err("it has two thresholds".into());
     }
-    forecast(&of.forecast, target)
+    forecast(&of.forecast, target.classes.len())
+}
+
+impl Forecast {
+    /// Whether a forecast of so many classes that comes from outside can be one: sizes, ranges and sums.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn verify(&self, classes: usize) -> std::result::Result<(), String> {
+        forecast(self, classes)
+    }
 }
 
 fn rule(rule: &Rule, tasks: &[Task]) -> Checked {
@@ -96,8 +106,7 @@ fn shares_of<T: PartialEq>(of: impl Iterator<Item = (T, f64)>, what: &str) -> Ch
     }
 }
 
-fn forecast(of: &Forecast, target: &Task) -> Checked {
-    let m = target.classes.len();
+fn forecast(of: &Forecast, m: usize) -> Checked {
     share(of.error, "the foretold error")?;
     around(of.interval, of.error, "the interval of the error")?;
     at_least_zero(of.worth, "what the forecast is worth")?;

@@ -128,7 +128,10 @@ impl Preparation {
     }
 
     /// Whether the words of a file can be believed.
-    pub(crate) fn verify(&self) -> std::result::Result<(), String> {
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn verify(&self) -> std::result::Result<(), String> {
         for column in &self.columns {
             if !column.fills.iter().all(|fill| fill.is_finite()) {
                 return Err(format!("column '{}' is filled with no number", column.name));
