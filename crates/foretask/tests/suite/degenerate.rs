@@ -352,43 +352,6 @@ fn whatever_the_data_numbers_are_numbers() {
     assert_eq!(unanswered.len(), 22, "{unanswered:?}");
 }
 
-/// Large families, by those rules that are made for them.
-#[test]
-fn one_in_ten_thousand_and_two_hundred_tasks_have_answers() {
-    let shaped = |name, shape: Shape| bent(name, &shape, |_, _, _, x| x);
-    let mut rare = shaped(
-        "one to ten thousand",
-        Shape {
-            features: 2,
-            tasks: 2,
-            rows: 20_002,
-            ..SHAPE
-        },
-    );
-    for row in 0..rare.class.len() {
-        rare.class[row] = if row % 10_001 == 0 { "c0" } else { "c1" }.into();
-    }
-    let many = shaped(
-        "two hundred tasks",
-        Shape {
-            tasks: 200,
-            rows: 4,
-            ..SHAPE
-        },
-    );
-    for problem in [rare, many] {
-        for (how, settings) in settings() {
-            let began = std::time::Instant::now();
-            assert!(
-                is_answered(&problem, how, &settings),
-                "{}, {how}",
-                problem.name
-            );
-            println!("{}, {how}: {:.2?}", problem.name, began.elapsed());
-        }
-    }
-}
-
 /// A problem told otherwise: rows in another order, other names, other units.
 struct Retold<'a> {
     order: Vec<usize>,
