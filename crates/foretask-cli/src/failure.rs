@@ -181,6 +181,12 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
     },
+    /// An output file that nobody may write to.
+    #[error("{}: is write-protected; remove it, or name another file", path.display())]
+    Protected {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file or standard output cannot be written.
     #[error("{to}: cannot be written: {source}")]
     Write {

@@ -14,6 +14,7 @@
 //!   category.rs           names of classes and tasks, which rows share
 //!   table.rs              what reading arrives at, and what is asked of it
 //!   batch.rs              the rows of a file, some at a time
+//!   packed.rs             how much may come of packed bytes
 //!   source.rs             what a file holds, and how it is packed
 //!   builder.rs            a column as it is read, cell by cell
 //!   decoder.rs            panics of a decoder, caught
@@ -62,6 +63,7 @@
 //! json.rs                 a study for machines, from foretask-page
 //! commands/
 //!   statistics/
+//!     digest.rs           what some bytes are known by
 //!     plan.rs             how columns became their features
 //!     mod.rs              files of statistics, and their union
 //!   load.rs               a table or statistics, its study, a model

@@ -26,7 +26,12 @@ pub fn check(path: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
     if is_regular_or_new(&path) && inputs.iter().any(same) {
         return Err(Failure::OverwritesInput { path });
     }
-    Ok(())
+    match fs::metadata(&path) {
+        Ok(old) if old.is_file() && old.permissions().readonly() => {
+            Err(Failure::Protected { path })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The same of a file that is not to take the place of another unless that is wanted.

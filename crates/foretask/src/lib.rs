@@ -107,6 +107,7 @@
 //! error.rs                what can go wrong, and what to do about it
 //! stop.rs                 a switch that ends a computation
 //! words.rs                choices that have a word each, for all faces
+//! write.rs                a file, whole or not at all
 //! tensors.rs              tables of numbers as a safetensors file
 //! numerics/
 //!   dense.rs              products, factorisations, eigenvalues
@@ -323,6 +324,7 @@ mod tensors;
 pub mod theory;
 mod views;
 mod words;
+mod write;
 
 pub use data::prepare;
 pub use data::{Cells, Coupling, Element, Rows, Statistics, Task, Tasks};
@@ -335,7 +337,6 @@ pub use forecast::{
     AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
     Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
 };
-pub use model::file::{write_atomically, write_in_steps};
 pub use model::{CandidateWeight, Model, Rule, Term};
 pub use moments::{Moments, Provenance};
 pub use numerics::COVERAGE;
@@ -349,6 +350,7 @@ pub use study::{LeftOut, Study};
 pub use views::kernel::Kernel;
 pub use views::{Skipped, View, Views};
 pub use words::{Named, Word};
+pub use write::{write_atomically, write_in_steps};
 
 /// The normal distribution, and probabilities of orthants.
 pub mod normal {

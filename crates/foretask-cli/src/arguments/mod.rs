@@ -429,6 +429,10 @@ pub struct Predict {
     /// Print JSON, an object a row, instead of CSV
     #[arg(long)]
     pub json: bool,
+    /// Put ' before texts that a spreadsheet takes for a formula: those that begin with = + - @, a tab or a carriage
+    /// return and are no number
+    #[arg(long, conflicts_with = "json")]
+    pub safe_csv: bool,
     #[command(flatten)]
     pub written: Files,
     /// Write to a file, which appears whole or not at all, instead of standard output

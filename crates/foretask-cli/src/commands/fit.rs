@@ -48,7 +48,7 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
                 _ => format!(" and {}", words::count(sources, "source")),
             },
             show::forecast_line(&summary),
-            arguments.output.display(),
+            words::path(&arguments.output),
         );
         let mut sections = vec![verdict.to_string(), trained, show::class_errors(&summary)];
         sections.extend(show::expected::sections(&summary));

@@ -1,5 +1,7 @@
 //! `foretask predict`: the class of each row, as CSV or JSON lines. Rows are read, decided and written some at a time.
 
+use std::borrow::Cow;
+
 use faer::Mat;
 use foretask::prepare::{Features, Prepared};
 use foretask::{Model, Rows};
@@ -164,6 +166,8 @@ struct Predictions {
     numbers: Vec<Mat<f64>>,
     /// Whether they are the first.
     is_first: bool,
+    /// Whether no cell may be a formula.
+    safe: bool,
 }
 
 impl Predictions {
@@ -206,6 +210,7 @@ impl Predictions {
             header,
             numbers,
             is_first,
+            safe: arguments.safe_csv,
         })
     }
 
@@ -223,20 +228,33 @@ impl Predictions {
             let kept = self.kept.iter().map(|kept| kept.name.as_str());
             let header = kept
                 .chain(["prediction"])
-                .chain(self.header.iter().map(String::as_str));
+                .chain(self.header.iter().map(String::as_str))
+                .map(|name| self.cell(name).into_owned());
             writer.write_record(header).map_err(unwritable)?;
         }
         for (row, class) in self.classes.iter().enumerate() {
             for kept in &self.kept {
-                writer.write_field(&kept.cells[row]).map_err(unwritable)?;
+                let cell = self.cell(&kept.cells[row]);
+                writer.write_field(cell.as_ref()).map_err(unwritable)?;
             }
-            writer.write_field(class).map_err(unwritable)?;
+            let class = self.cell(class);
+            writer.write_field(class.as_ref()).map_err(unwritable)?;
             for number in self.numbers(row) {
                 writer.write_field(number.to_string()).map_err(unwritable)?;
             }
             writer.write_record(None::<&[u8]>).map_err(unwritable)?;
         }
         writer.flush().map_err(|error| unwritable(error.into()))
+    }
+
+    /// A text as it is written: where that is wanted, one that would be a formula begins with an apostrophe, which
+    /// spreadsheets take for "this is text".
+    fn cell<'c>(&self, text: &'c str) -> Cow<'c, str> {
+        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        match self.safe && is_formula && text.trim().parse::<f64>().is_err() {
+            true => Cow::Owned(format!("'{text}")),
+            false => Cow::Borrowed(text),
+        }
     }
 
     /// Appends an object a line.

@@ -11,6 +11,7 @@ use crate::arguments::{Cli, Completions, Man};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
+use crate::show::words;
 
 /// Prints a completion script, or puts it where the shell looks for it, with the manual.
 pub fn completions(arguments: &Completions) -> Result<Answer, Failure> {
@@ -60,12 +61,12 @@ fn install(shell: Option<Shell>) -> Result<Answer, Failure> {
             })?;
         }
         output::file(path, bytes)?;
-        told += &format!("wrote {}\n", path.display());
+        told += &format!("wrote {}\n", words::path(path));
     }
     told += &match shell {
         Shell::Zsh => format!(
             "\nzsh looks there if ~/.zshrc has, before compinit:\n  fpath=('{}' $fpath)\n",
-            data.join("zsh/site-functions").display()
+            words::path(&data.join("zsh/site-functions"))
         ),
         Shell::Bash => "\nbash looks there by itself where the package bash-completion is installed; start a new \
                         shell.\n"

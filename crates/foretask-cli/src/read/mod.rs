@@ -27,6 +27,7 @@ mod error;
 mod ipc;
 mod jsonl;
 mod npz;
+mod packed;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;

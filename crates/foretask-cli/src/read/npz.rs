@@ -10,7 +10,7 @@
 //! that are stored, and every array is read to its end so that its checksum is verified.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use foretask::prepare::{Column, Frame, number_name, single_name, text_name};
 use npyz::half::f16;
@@ -20,6 +20,7 @@ use zip::read::ZipFile;
 
 use super::category::Category;
 use super::error::{Names, Place, ReadError};
+use super::packed::{TOO_MUCH, is_too_much};
 use super::roles::Request;
 use super::table::{Kept, Table};
 
@@ -168,11 +169,15 @@ fn feature_names(
 struct Archive<'a> {
     zip: ZipArchive<BufReader<Box<dyn Stored>>>,
     names: Vec<String>,
+    /// What the whole of it takes.
+    bytes: u64,
     request: &'a Request<'a>,
 }
 
 impl<'a> Archive<'a> {
-    fn open(file: impl Stored + 'static, request: &'a Request<'a>) -> Result<Self, ReadError> {
+    fn open(mut file: impl Stored + 'static, request: &'a Request<'a>) -> Result<Self, ReadError> {
+        let end = file.seek(SeekFrom::End(0));
+        let bytes = end.map_err(|error| damaged(request.file, &error))?;
         let zip = ZipArchive::new(BufReader::new(Box::new(file) as Box<dyn Stored>))
             .map_err(|error| damaged(request.file, &error))?;
         let mut names = Vec::new();
@@ -183,6 +188,7 @@ impl<'a> Archive<'a> {
         Ok(Self {
             zip,
             names,
+            bytes,
             request,
         })
     }
@@ -239,6 +245,9 @@ impl<'a> Archive<'a> {
             .by_name(&npyz::npz::file_name_from_array_name(name))
             .map_err(|error| damaged(file, &error))?;
         let stored = entry.size();
+        if is_too_much(entry.compressed_size().min(self.bytes), stored) {
+            return Err(damaged_array(file, name, &TOO_MUCH));
+        }
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, entry);
         let header = NpyHeader::from_reader(&mut reader).map_err(|error| damaged(file, &error))?;
         let array = Array {

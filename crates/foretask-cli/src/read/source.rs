@@ -8,6 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::batch::{Meter, Metered};
 use super::error::ReadError;
+use super::packed::Unpacked;
 
 /// The file name that means standard input.
 const STANDARD_INPUT: &str = "-";
@@ -70,13 +71,19 @@ pub fn open(path: &Path, wanted: Option<Format>, meter: &Meter) -> Result<Source
             Box::new(file)
         }
     };
-    let mut stream = BufReader::with_capacity(LOOK, Metered(raw, meter.clone()));
+    let packed = Meter::default();
+    let raw = Metered(Metered(raw, meter.clone()), packed.clone());
+    let mut stream = BufReader::with_capacity(LOOK, raw);
     let start = stream.fill_buf().map_err(unreadable)?;
     let stream: Box<dyn BufRead> = if start.starts_with(&[0x1f, 0x8b]) {
-        Box::new(BufReader::with_capacity(LOOK, MultiGzDecoder::new(stream)))
+        let unpacked = Unpacked::new(MultiGzDecoder::new(stream), packed);
+        Box::new(BufReader::with_capacity(LOOK, unpacked))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let decoder = zstd::Decoder::with_buffer(stream).map_err(unreadable)?;
-        Box::new(BufReader::with_capacity(LOOK, decoder))
+        Box::new(BufReader::with_capacity(
+            LOOK,
+            Unpacked::new(decoder, packed),
+        ))
     } else {
         Box::new(stream)
     };

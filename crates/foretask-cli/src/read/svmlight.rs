@@ -135,7 +135,14 @@ fn columns(request: &Request, last: usize) -> Result<Vec<String>, ReadError> {
     if let Some((_, names)) = request.first {
         return Ok(names.to_vec());
     }
-    if last == 0 || last > MOST_COLUMNS {
+    if last > MOST_COLUMNS {
+        return Err(ReadError::Damaged {
+            file: request.file.to_owned(),
+            format: "svmlight",
+            reason: format!("it has a feature {last}, and a table at most {MOST_COLUMNS}"),
+        });
+    }
+    if last == 0 {
         return Err(ReadError::NoFeatures {
             file: request.file.to_owned(),
             available: Names(Vec::new()),

@@ -46,6 +46,11 @@ pub fn interval_name() -> String {
     format!("{:.0} % interval", 100.0 * COVERAGE)
 }
 
+/// The name of a file; names are data too.
+pub fn path(path: &std::path::Path) -> String {
+    printable(&path.display().to_string()).into_owned()
+}
+
 /// A paragraph in lines that fit a terminal; names in it become printable.
 pub fn wrapped(text: &str) -> String {
     let mut lines = String::new();

@@ -11,6 +11,8 @@ mod export;
 mod faults;
 mod fuzzed;
 mod groups;
+mod hygiene;
+mod limits;
 mod output;
 mod pictures;
 mod prediction;

@@ -325,3 +325,67 @@ fn the_number_of_threads_changes_nothing() {
         assert_eq!(run("1", arguments), run("2", arguments), "{arguments:?}");
     }
 }
+
+#[test]
+fn texts_that_a_spreadsheet_takes_for_formulas_are_marked_if_asked() {
+    let folder = Folder::new();
+    let classes = ["=1+cmd|' /C calc'!A0", "@sum"];
+    let train = two_tasks();
+    let names = |label: &str| classes[usize::from(label == "dog")].to_owned();
+    let rows = train.0.into_iter();
+    let train = Rows(
+        rows.map(|(task, label, values)| (task, names(&label), values))
+            .collect(),
+    );
+    folder.write("train.csv", train.csv());
+    let fit = ["fit", "train.csv", "--target", "north", "--views", "linear"];
+    folder.stdout(&[&fit[..], &["-o", "model"]].concat());
+    let mut text = "+note,x0,x1,x2,x3,x4\n".to_owned();
+    let notes = [
+        "=a", "+b", "-c", "@d", "\te", "\rf", "-1.5", "+2e3", "plain", "-",
+    ];
+    for note in notes {
+        text += &format!("\"{note}\",1,-1,0.5,-0.5,1\n");
+    }
+    folder.write("new.csv", &text);
+    let predict = |more: &[&str]| {
+        let arguments = ["predict", "model", "new.csv", "--keep", "+note"];
+        folder.stdout(&[&arguments[..], &["--scores", "--probabilities"], more].concat())
+    };
+    let (header, plain) = parse(&predict(&[]));
+    let (safe_header, safe) = parse(&predict(&["--safe-csv"]));
+    assert_eq!(header[0], "+note");
+    assert_eq!(safe_header[0], "'+note");
+    // What begins with another letter is no formula, whatever follows.
+    assert_eq!(safe_header[1..], header[1..]);
+    for ((note, plain), safe) in notes.iter().zip(&plain).zip(&safe) {
+        assert_eq!(plain[0], *note);
+        assert!(classes.contains(&plain[1].as_str()));
+        assert_eq!(safe[1], format!("'{}", plain[1]));
+        let is_marked = !["-1.5", "+2e3", "plain"].contains(note);
+        let expected = if is_marked {
+            format!("'{note}")
+        } else {
+            (*note).to_owned()
+        };
+        assert_eq!(safe[0], expected);
+        // Numbers, also negative ones, are numbers.
+        assert_eq!(safe[2..], plain[2..]);
+        assert!(safe[2..].iter().all(|number| number.parse::<f64>().is_ok()));
+    }
+    let negative = |row: &Vec<String>| row[2..].iter().any(|number| number.starts_with('-'));
+    let other = folder.write(
+        "other.csv",
+        text.replace("1,-1,0.5,-0.5,1", "-1,1,-0.5,0.5,-1"),
+    );
+    let scores = folder.stdout(&[
+        "predict",
+        "model",
+        &other.to_string_lossy(),
+        "--scores",
+        "--safe-csv",
+    ]);
+    assert!(plain.iter().chain(&parse(&scores).1).any(negative));
+    let both = ["predict", "model", "new.csv", "--json", "--safe-csv"];
+    assert!(folder.foretask(&both).output().unwrap().status.code() == Some(2));
+}

@@ -1,9 +1,7 @@
 //! A model as a safetensors file.
 //!
-//! Loading runs no code. Writing goes to a temporary file in the same folder, which takes the final name only
-//! when it is whole and on the disk.
+//! Loading runs no code.
 
-use std::io::Write;
 use std::path::Path;
 
 use faer::Mat;
@@ -13,6 +11,7 @@ use crate::decision::{Decision, Form, Quadratic, Ties};
 use crate::error::{Error, Result};
 use crate::tensors::{self, Table, Tables};
 use crate::views::{Kernel, View};
+use crate::write::write_atomically;
 
 impl Model {
     /// The model as bytes (safetensors).
@@ -143,73 +142,6 @@ impl Model {
 
 /// The name of the metadata entry, and so of the format.
 const FORMAT: &str = "foretask-model-3";
-
-/// Writes a file whole or not at all: temporary file beside it, flushed to the disk, then renamed.
-/// Links are followed and devices written to.
-///
-/// # Errors
-/// [`Error::Io`].
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_in_steps(path, |file| {
-        file.write_all(bytes).map_err(|source| Error::Io {
-            path: path.to_owned(),
-            source,
-        })
-    })
-}
-
-/// The same for what comes piece by piece: `write` puts it into the temporary file, and nothing appears if it fails.
-///
-/// # Errors
-/// [`Error::Io`], and what `write` returns.
-pub fn write_in_steps<E: From<Error>>(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
-    let failed = |source| {
-        E::from(Error::Io {
-            path: path.to_owned(),
-            source,
-        })
-    };
-    // A device such as /dev/null is written to; a renamed file would take its place.
-    if std::fs::metadata(path).is_ok_and(|old| !old.is_file()) {
-        let mut device = std::fs::File::create(path).map_err(failed)?;
-        write(&mut device)?;
-        return device.flush().map_err(failed);
-    }
-    // What a link points to is replaced, not the link.
-    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = place
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    write(&mut file)?;
-    file.as_file().sync_all().map_err(failed)?;
-    // Temporary files are private; the result should be readable as any file the user makes.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path).map_or(0o644, |old| old.permissions().mode() & 0o777);
-        file.as_file()
-            .set_permissions(std::fs::Permissions::from_mode(mode))
-            .map_err(failed)?;
-    }
-    file.persist(&place).map_err(|error| failed(error.error))?;
-    // The new name is on the disk when the folder is. Some file systems cannot sync folders.
-    #[cfg(unix)]
-    if let Ok(folder) = std::fs::File::open(folder) {
-        use std::io::ErrorKind::{InvalidInput, Unsupported};
-        match folder.sync_all() {
-            Err(error) if ![InvalidInput, Unsupported].contains(&error.kind()) => {
-                return Err(failed(error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
 
 /// Column by column.
 fn matrix_columns(matrix: &Mat<f64>) -> Vec<f64> {

@@ -87,8 +87,7 @@ fn page(draw: &Draw, path: &Path) -> Result<String, Failure> {
     let study = Study::new(&statistics, &settings)?;
     let model = study.model()?;
     let measured = evaluate(&model, draw.test()?, &draw.test_classes)?;
-    let path = path.display().to_string();
-    let command = format!("foretask demo --html {}", words::printable(&path));
+    let command = format!("foretask demo --html {}", words::path(path));
     let more = [
         ("evaluation", json!(tested::report(&model, &measured, 0))),
         ("command", json!(command)),

@@ -60,7 +60,7 @@ pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
     if let Some(target) = &arguments.target {
         text += &format!(
             "Next: foretask fit {} --target {} -o model.safetensors\n",
-            arguments.output.display(),
+            words::path(&arguments.output),
             words::printable(target)
         );
     }
@@ -149,7 +149,7 @@ pub fn report(done: &str, whole: &Gathered, parts: usize, path: &Path, bytes: us
     let beside = match &whole.plan {
         Some(_) => format!(
             ", and {}: how columns become its features",
-            Plan::beside(path).display()
+            words::path(&Plan::beside(path))
         ),
         None => String::new(),
     };
@@ -159,7 +159,7 @@ pub fn report(done: &str, whole: &Gathered, parts: usize, path: &Path, bytes: us
         words::count(tasks.len(), "task"),
         words::count(whole.statistics.features(), "feature"),
         words::count(parts, "part"),
-        path.display(),
+        words::path(path),
         bytes,
     )
 }
@@ -277,7 +277,7 @@ fn gather(
         let known = store.zip(key.as_deref());
         let gathered = match known.and_then(|(store, key)| store.part(key)) {
             Some(gathered) => {
-                let from = store.map_or(Path::new(""), Store::folder).display();
+                let from = words::path(store.map_or(Path::new(""), Store::folder));
                 eprintln!(
                     "{}: gathered before, taken from {from}",
                     words::printable(&part.file)

@@ -3,14 +3,12 @@
 //! A part is known by its content and by all that decides what becomes of it, not by its name or date: a file that was
 //! moved is known, one that was edited is not.
 
-use std::hash::Hasher;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use foretask::Statistics;
-use twox_hash::XxHash64;
 
-use crate::commands::statistics::{self, Plan};
+use crate::commands::statistics::{self, Digest, Plan};
 use crate::failure::Failure;
 use crate::output;
 use crate::read::Part;
@@ -73,24 +71,6 @@ impl Store {
             // What stays does no harm.
             let _ = std::fs::remove_dir_all(&self.folder);
         }
-    }
-}
-
-/// 128 bits of a hash, in hexadecimal.
-struct Digest(XxHash64, XxHash64);
-
-impl Digest {
-    fn new() -> Self {
-        Self(XxHash64::with_seed(0), XxHash64::with_seed(1))
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-        self.1.write(bytes);
-    }
-
-    fn text(&self) -> String {
-        format!("{:016x}{:016x}", self.0.finish(), self.1.finish())
     }
 }
 

@@ -60,8 +60,7 @@ pub fn run(arguments: &arguments::Page) -> Result<Answer, Failure> {
     let page = page(&of, more)?;
     output::check_new(&arguments.output, &inputs, arguments.force)?;
     output::file(&arguments.output, page.as_bytes())?;
-    let path = arguments.output.display().to_string();
-    let path = words::printable(&path);
+    let path = words::path(&arguments.output);
     output::text(None, &format!("{path}: open it in a browser\n"))?;
     Ok(Answer::Yes)
 }

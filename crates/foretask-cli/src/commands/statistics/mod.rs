@@ -1,5 +1,6 @@
 //! Files of statistics: told from tables, read, united.
 
+mod digest;
 mod plan;
 
 use std::collections::HashMap;
@@ -7,11 +8,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use foretask::Statistics;
+use foretask_words::printable;
 
 use crate::arguments::{Data, Missing};
 use crate::failure::Failure;
 use crate::output;
 use crate::read::{self, Names, ReadError};
+pub use digest::Digest;
 pub use plan::Plan;
 
 /// The extension of such files.
@@ -87,11 +90,18 @@ pub fn refuse_options(data: &Data) -> Result<(), Failure> {
 
 /// Reads one file.
 pub fn load(path: &Path) -> Result<Statistics<'static>, Failure> {
-    let bytes = std::fs::read(path).map_err(|source| Failure::Unreadable {
+    parsed(path, &bytes(path)?)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|source| Failure::Unreadable {
         path: path.to_owned(),
         source,
-    })?;
-    Statistics::from_bytes(&bytes).map_err(|source| Failure::Statistics {
+    })
+}
+
+fn parsed(path: &Path, bytes: &[u8]) -> Result<Statistics<'static>, Failure> {
+    Statistics::from_bytes(bytes).map_err(|source| Failure::Statistics {
         path: path.to_owned(),
         source,
     })
@@ -101,24 +111,41 @@ pub fn load(path: &Path) -> Result<Statistics<'static>, Failure> {
 /// count `again`.
 pub fn read(files: &[PathBuf], again: bool) -> Result<Gathered, Failure> {
     let mut union = Union::new(again);
+    let mut plans = Vec::with_capacity(files.len());
     for path in files {
-        union.add(path.display().to_string(), load(path)?)?;
+        let bytes = bytes(path)?;
+        union.add(path.display().to_string(), parsed(path, &bytes)?)?;
+        plans.push(plan_beside(path, &bytes)?);
     }
     let statistics = union.finish()?;
     Ok(Gathered {
         statistics,
-        plan: joined_plan(files)?,
+        plan: joined(plans)?,
     })
 }
 
+/// The plan of statistics, and its file.
+fn plan_beside(statistics: &Path, bytes: &[u8]) -> Result<Option<(PathBuf, Plan)>, Failure> {
+    let path = Plan::beside(statistics);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let plan = Plan::read_of(&path, &Digest::of(bytes))?;
+    if plan.is_none() {
+        let (path, own) = (path.display(), statistics.display());
+        let told = format!("{path}: is of other statistics than {own}, and not looked at");
+        eprintln!("{}", printable(&told));
+    }
+    Ok(plan.map(|plan| (path, plan)))
+}
+
 /// The plan of all files, if each has one.
-fn joined_plan(files: &[PathBuf]) -> Result<Option<Plan>, Failure> {
+fn joined(plans: Vec<Option<(PathBuf, Plan)>>) -> Result<Option<Plan>, Failure> {
     let mut joined: Option<Plan> = None;
-    for path in files.iter().map(|file| Plan::beside(file)) {
-        if !path.is_file() {
+    for plan in plans {
+        let Some((path, plan)) = plan else {
             return Ok(None);
-        }
-        let plan = Plan::read(&path)?;
+        };
         joined = Some(match joined {
             None => plan,
             Some(first) => first
@@ -220,33 +247,40 @@ impl Union {
     }
 }
 
-/// Writes statistics and, where there is one, the plan beside them: both or none.
+/// Writes statistics and, where there is one, the plan beside them: both or none, whatever fails and whenever the
+/// process ends.
 pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
     let bytes = gathered.statistics.to_bytes()?;
-    let plan = Plan::beside(path);
-    let old = std::fs::read(&plan).ok();
-    match &gathered.plan {
-        Some(own) => output::file(&plan, &own.bytes()?)?,
-        // An older one would be taken for that of these statistics.
-        None if old.is_some() => {
-            let removed = std::fs::remove_file(&plan);
-            removed.map_err(|source| Failure::Write {
-                to: plan.display().to_string(),
-                source,
-            })?;
+    let place = Plan::beside(path);
+    let old = std::fs::read(&place).ok();
+    let Some(plan) = &gathered.plan else {
+        output::file(path, &bytes)?;
+        if old.is_some() {
+            // It is of other statistics; where it stays it is not looked at.
+            let _ = std::fs::remove_file(&place);
         }
-        None => {}
-    }
+        return Ok(bytes.len());
+    };
+    let digest = Digest::of(&bytes);
+    let before = old.as_ref().and_then(|_| {
+        let earlier = Digest::of(&std::fs::read(path).ok()?);
+        let plan = Plan::read_of(&place, &earlier).ok()??;
+        Some(plan.of(&earlier, None))
+    });
+    let replaces = before.is_some();
+    output::file(&place, &plan.clone().of(&digest, before).bytes()?)?;
+    let alone = plan.clone().of(&digest, None);
     let written = output::file(path, &bytes);
-    if written.is_err() {
-        // What it was before; if that fails too, the first error says more.
-        let _ = match &old {
-            Some(old) => output::file(&plan, old),
-            None => std::fs::remove_file(&plan).map_err(|source| Failure::Write {
-                to: plan.display().to_string(),
-                source,
-            }),
-        };
-    }
+    let is_new = written.is_ok() || std::fs::read(path).is_ok_and(|own| own == bytes);
+    // What follows tidies up: each of the two has its plan already.
+    let _ = match (is_new, old) {
+        (true, _) if replaces => output::file(&place, &alone.bytes()?),
+        (true, _) => Ok(()),
+        (false, Some(old)) => output::file(&place, &old),
+        (false, None) => std::fs::remove_file(&place).map_err(|source| Failure::Write {
+            to: place.display().to_string(),
+            source,
+        }),
+    };
     written.map(|()| bytes.len())
 }

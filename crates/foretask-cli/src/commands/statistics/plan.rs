@@ -2,6 +2,10 @@
 //!
 //! Statistics know features; which columns they come from, which texts are which feature and what stands for a gap is
 //! not in them. The file has the name of the statistics with another extension, `all.stats` and `all.columns.json`.
+//!
+//! Two files do not change at once. So that a plan is never taken for that of other statistics, it says which ones it
+//! is of; and while statistics are replaced it holds the earlier plan as well, so that those which are there, earlier
+//! or new, have theirs whenever the process ends.
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +27,12 @@ pub struct Plan {
     tasks: Vec<String>,
     /// The rest.
     pub preparation: Preparation,
+    /// What the statistics that it lies beside are known by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    /// The plan of the statistics that are being replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Box<Plan>>,
 }
 
 impl Plan {
@@ -32,7 +42,32 @@ impl Plan {
             format: FORMAT.to_owned(),
             tasks,
             preparation,
+            of: None,
+            before: None,
         }
+    }
+
+    /// The same beside statistics that are known by `digest`, while those of `before` may still be there.
+    pub fn of(self, digest: &str, before: Option<Self>) -> Self {
+        Self {
+            of: Some(digest.to_owned()),
+            before: before.map(Box::new),
+            ..self
+        }
+    }
+
+    /// The plan that lies beside statistics that are known by `digest`; none if it is of others.
+    pub fn read_of(path: &Path, digest: &str) -> Result<Option<Self>, Failure> {
+        let plan = Self::read_all(path)?;
+        let before = plan.before.as_deref().cloned();
+        let is_theirs = |plan: &Self| plan.of.as_deref().is_none_or(|of| of == digest);
+        let found = [Some(plan), before].into_iter().flatten().find(is_theirs);
+        Ok(found.map(Self::alone))
+    }
+
+    /// Whatever statistics it is of.
+    fn alone(self) -> Self {
+        Self::new(self.preparation, self.tasks)
     }
 
     /// The file of the plan of a file of statistics.
@@ -42,6 +77,10 @@ impl Plan {
 
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        Ok(Self::read_all(path)?.alone())
+    }
+
+    fn read_all(path: &Path) -> Result<Self, Failure> {
         let bytes = std::fs::read(path).map_err(|source| Failure::Unreadable {
             path: path.to_owned(),
             source,
@@ -52,27 +91,30 @@ impl Plan {
         };
         let plan: Self =
             serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
-        if plan.format != FORMAT {
-            return Err(wrong(format!(
-                "its format is '{}', not '{FORMAT}'",
-                plan.format
-            )));
-        }
-        if !plan.tasks.is_sorted_by(|a, b| a < b) {
-            return Err(wrong(
-                "its tasks are not in the order of their names".into(),
-            ));
-        }
-        let odd = |column: &&Encoded| ![0, plan.tasks.len()].contains(&column.fills.len());
-        match plan.preparation.columns.iter().find(odd) {
-            Some(column) => Err(wrong(format!(
-                "the gaps of column '{}' are filled for {} tasks of {}",
-                column.name,
-                column.fills.len(),
-                plan.tasks.len()
-            ))),
+        let both = [Some(&plan), plan.before.as_deref()];
+        let flaw = both.into_iter().flatten().find_map(Self::flaw);
+        match flaw {
+            Some(why) => Err(wrong(why)),
             None => Ok(plan),
         }
+    }
+
+    /// What contradicts itself.
+    fn flaw(&self) -> Option<String> {
+        if self.format != FORMAT {
+            return Some(format!("its format is '{}', not '{FORMAT}'", self.format));
+        }
+        if !self.tasks.is_sorted_by(|a, b| a < b) {
+            return Some("its tasks are not in the order of their names".into());
+        }
+        let odd = |column: &&Encoded| ![0, self.tasks.len()].contains(&column.fills.len());
+        let column = self.preparation.columns.iter().find(odd)?;
+        Some(format!(
+            "the gaps of column '{}' are filled for {} tasks of {}",
+            column.name,
+            column.fills.len(),
+            self.tasks.len()
+        ))
     }
 
     /// The bytes of the file.

@@ -1,0 +1,50 @@
+//! How much may come of packed bytes: a small file that becomes a huge one is an accident or an attack.
+
+use std::io::{self, Read};
+
+use super::batch::Meter;
+
+/// A packed file may become so many times as large. Tables become three to thirty times as large; what zip and gzip can
+/// do at most is a thousand.
+pub const MOST_EXPANSION: u64 = 200;
+
+/// So many bytes (64 MB) may come of any file.
+pub const EXPANDED_ANYWAY: u64 = 1 << 26;
+
+/// What is said of it.
+pub const TOO_MUCH: &str = "it unpacks to more than 200 times its size and more than 64 MB; if that is meant, unpack it, \
+                            and give foretask what comes of it";
+
+/// Whether so many bytes are too much to come of so many packed ones.
+pub fn is_too_much(packed: u64, unpacked: u64) -> bool {
+    unpacked > EXPANDED_ANYWAY && unpacked > packed.saturating_mul(MOST_EXPANSION)
+}
+
+/// What a decoder makes of bytes that a meter counts.
+pub struct Unpacked<R> {
+    decoder: R,
+    packed: Meter,
+    bytes: u64,
+}
+
+impl<R> Unpacked<R> {
+    /// What the decoder makes.
+    pub fn new(decoder: R, packed: Meter) -> Self {
+        Self {
+            decoder,
+            packed,
+            bytes: 0,
+        }
+    }
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer)?;
+        self.bytes += read as u64;
+        match is_too_much(self.packed.bytes(), self.bytes) {
+            true => Err(io::Error::other(TOO_MUCH)),
+            false => Ok(read),
+        }
+    }
+}
