@@ -192,8 +192,7 @@ mod unnamed {
             // There is no /proc, say.
             Err(_) => return copy(file, folder, place),
         }
-        let named = tempfile::Builder::new().make_in(folder, |path| name(&file, path));
-        let named = named.map_err(io::Error::from)?;
+        let named = tempfile::Builder::new().make_in(folder, |path| name(&file, path))?;
         step()?;
         named.persist(place)?;
         Ok(())
