@@ -352,6 +352,38 @@ fn whatever_the_data_numbers_are_numbers() {
     assert_eq!(unanswered.len(), 22, "{unanswered:?}");
 }
 
+/// One in ten thousand, and two hundred tasks: sizes that every setting of above would take long for.
+#[test]
+fn rare_classes_and_very_many_tasks_have_answers() {
+    let plain = |_, _, _, x| x;
+    let many = Shape {
+        tasks: 200,
+        rows: 4,
+        ..SHAPE
+    };
+    let long = Shape {
+        tasks: 2,
+        rows: 20_002,
+        ..SHAPE
+    };
+    let mut rare = bent("one to ten thousand", &long, plain);
+    for (row, class) in rare.class.iter_mut().enumerate() {
+        *class = if row % 10_001 == 0 { "c0" } else { "c1" }.into();
+    }
+    let problems = [bent("two hundred tasks", &many, plain), rare];
+    for problem in &problems {
+        let settings = settings();
+        for how in ["default", "classical", "alone", "alarm"] {
+            let (_, settings) = settings.iter().find(|(name, _)| *name == how).unwrap();
+            assert!(
+                is_answered(problem, how, settings),
+                "{}, {how}",
+                problem.name
+            );
+        }
+    }
+}
+
 /// A problem told otherwise: rows in another order, other names, other units.
 struct Retold<'a> {
     order: Vec<usize>,

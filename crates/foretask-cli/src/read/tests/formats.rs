@@ -77,7 +77,7 @@ fn svmlight_writes_out_its_zeros() {
         &Columns::default(),
         Purpose::Train,
     );
-    assert_message(result, &second, &["'f7'"]);
+    assert_message(result, &second, &["index 7"]);
     let path = folder.write("c.svm", "+1 1:x\n");
     assert_message(train(&path), &path, &["line 1", "index:value"]);
 }
