@@ -252,7 +252,7 @@ impl Union {
 pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
     let bytes = gathered.statistics.to_bytes()?;
     let place = Plan::beside(path);
-    let old = std::fs::read(&place).ok();
+    let old = of_a_file(&place);
     let Some(plan) = &gathered.plan else {
         output::file(path, &bytes)?;
         if old.is_some() {
@@ -263,7 +263,7 @@ pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
     };
     let digest = Digest::of(&bytes);
     let before = old.as_ref().and_then(|_| {
-        let earlier = Digest::of(&std::fs::read(path).ok()?);
+        let earlier = Digest::of(&of_a_file(path)?);
         let plan = Plan::read_of(&place, &earlier).ok()??;
         Some(plan.of(&earlier, None))
     });
@@ -271,7 +271,7 @@ pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
     output::file(&place, &plan.clone().of(&digest, before).bytes()?)?;
     let alone = plan.clone().of(&digest, None);
     let written = output::file(path, &bytes);
-    let is_new = written.is_ok() || std::fs::read(path).is_ok_and(|own| own == bytes);
+    let is_new = written.is_ok() || of_a_file(path).is_some_and(|own| own == bytes);
     // What follows tidies up: each of the two has its plan already.
     let _ = match (is_new, old) {
         (true, _) if replaces => output::file(&place, &alone.bytes()?),
@@ -283,4 +283,10 @@ pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
         }),
     };
     written.map(|()| bytes.len())
+}
+
+/// What is in a file. A device may have no end.
+fn of_a_file(path: &Path) -> Option<Vec<u8>> {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file.then(|| std::fs::read(path).ok()).flatten()
 }
