@@ -24,6 +24,7 @@ __all__ = [
     "fit",
     "fit_statistics",
     "vocabulary",
+    "write_file",
     "__version__",
 ]
 
