@@ -4,8 +4,15 @@
 //! file being one; no such thing is in a release.
 
 use std::fs::{File, Metadata};
+#[cfg(feature = "parquet")]
+use std::io::BufReader;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+
+#[cfg(feature = "parquet")]
+use ::parquet::errors::ParquetError;
+#[cfg(feature = "parquet")]
+use ::parquet::file::reader::{ChunkReader, Length};
 
 /// What is read.
 pub struct Input<R>(R);
@@ -55,42 +62,34 @@ impl<R: Seek> Seek for Input<R> {
 }
 
 #[cfg(feature = "parquet")]
-mod chunks {
-    use std::io::BufReader;
+impl Length for Input<File> {
+    fn len(&self) -> u64 {
+        self.metadata().map_or(0, |metadata| metadata.len())
+    }
+}
 
-    use ::parquet::errors::{ParquetError, Result};
-    use ::parquet::file::reader::{ChunkReader, Length};
+#[cfg(feature = "parquet")]
+impl ChunkReader for Input<File> {
+    type T = BufReader<Self>;
 
-    use super::*;
-
-    impl Length for Input<File> {
-        fn len(&self) -> u64 {
-            self.metadata().map_or(0, |metadata| metadata.len())
-        }
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let mut file = Self(self.0.try_clone()?);
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
     }
 
-    impl ChunkReader for Input<File> {
-        type T = BufReader<Self>;
-
-        fn get_read(&self, start: u64) -> Result<Self::T> {
-            let mut file = Input(self.0.try_clone()?);
-            file.seek(SeekFrom::Start(start))?;
-            Ok(BufReader::new(file))
+    fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes, ParquetError> {
+        // Before memory is asked for.
+        let end = start.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.len()) {
+            let outside = format!("{length} bytes from {start} on are outside of the file");
+            return Err(ParquetError::EOF(outside));
         }
-
-        fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes> {
-            // Before memory is asked for.
-            let end = start.checked_add(length as u64);
-            if end.is_none_or(|end| end > self.len()) {
-                let outside = format!("{length} bytes from {start} on are outside of the file");
-                return Err(ParquetError::EOF(outside));
-            }
-            let mut file = Input(self.0.try_clone()?);
-            file.seek(SeekFrom::Start(start))?;
-            let mut bytes = vec![0; length];
-            file.read_exact(&mut bytes)?;
-            Ok(bytes.into())
-        }
+        let mut file = Self(self.0.try_clone()?);
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = vec![0; length];
+        file.read_exact(&mut bytes)?;
+        Ok(bytes.into())
     }
 }
 
