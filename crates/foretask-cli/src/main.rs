@@ -14,6 +14,7 @@
 //!   category.rs           names of classes and tasks, which rows share
 //!   table.rs              what reading arrives at, and what is asked of it
 //!   batch.rs              the rows of a file, some at a time
+//!   input.rs              bytes as they are read
 //!   packed.rs             how much may come of packed bytes
 //!   source.rs             what a file holds, and how it is packed
 //!   builder.rs            a column as it is read, cell by cell
@@ -25,6 +26,7 @@
 //!   svmlight.rs           svmlight lines
 //!   npz.rs                .npz
 //!   arrow.rs              batches of columns
+//!   pages.rs              what pages of Parquet say they hold
 //!   parquet.rs            .parquet
 //!   ipc.rs                Arrow, Feather
 //!   mod.rs                a table from files, whole or in batches

@@ -19,8 +19,8 @@ mod watch;
 
 use pyo3::prelude::*;
 
-/// The bridge from Python to the Rust library.
-#[pymodule]
+/// The bridge from Python to the Rust library. It was never run without the interpreter's lock, so it asks for it.
+#[pymodule(gil_used = true)]
 mod _foretask {
     use super::*;
     #[pymodule_export]

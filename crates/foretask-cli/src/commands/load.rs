@@ -329,12 +329,13 @@ pub fn study<'a>(data: &Statistics<'a>, settings: &Settings) -> Result<Study<'a>
 
 /// Reads a model file.
 pub fn model(path: &Path) -> Result<Model, Failure> {
-    Model::load(path).map_err(|error| match error {
-        foretask::Error::Io { path, source } => Failure::Unreadable { path, source },
-        source => Failure::Model {
-            path: path.to_owned(),
-            source,
-        },
+    let bytes = read::bytes(path).map_err(|source| Failure::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    Model::from_bytes(&bytes).map_err(|source| Failure::Model {
+        path: path.to_owned(),
+        source,
     })
 }
 

@@ -5,8 +5,6 @@
 
 use std::io::BufRead;
 
-use ::csv::ReaderBuilder;
-
 use super::batch::{Batches, rows_of};
 use super::builder::{Builder, Categories};
 use super::category::Category;
@@ -124,17 +122,11 @@ fn unreadable(request: &Request, error: &std::io::Error) -> ReadError {
 fn separator(start: &[u8]) -> u8 {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let fields = |separator: u8| -> (usize, usize) {
-        let mut reader = ReaderBuilder::new()
-            .delimiter(separator)
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(start);
-        let lengths: Vec<usize> = reader
-            .byte_records()
-            .take(LINES)
-            .filter_map(Result::ok)
-            .map(|record| record.len())
-            .collect();
+        let (mut records, mut record) = (Records::new(start, separator), Record::default());
+        let mut lengths = Vec::new();
+        while lengths.len() < LINES && matches!(records.next(&mut record), Ok(true)) {
+            lengths.push(record.len());
+        }
         // The last line may be cut.
         let whole = match lengths.len() {
             0..=2 => &lengths[..],

@@ -8,17 +8,12 @@ use arrow_ipc::{Block, RecordBatch, root_as_footer, root_as_message};
 use super::arrow::{Growing, header};
 use super::batch::{Batches, rows_of};
 use super::error::ReadError;
+use super::packed::{is_promised_too_much, promised_too_much};
 use super::roles::Request;
 use super::table::Table;
 
 /// The format's name in messages.
 pub const FORMAT: &str = "Arrow";
-
-/// Compressed columns say how long they are, and the decoder believes them: a batch may promise [`SMALL`] bytes, and
-/// so many times its own length more.
-const EXPANSION: u64 = 1000;
-/// What any batch may hold.
-const SMALL: u64 = 1 << 26;
 
 /// The rows of an Arrow table.
 pub struct Messages<'a, R: Read + Seek> {
@@ -107,10 +102,8 @@ fn check_block(file: &mut (impl Read + Seek), size: u64, block: &Block) -> Resul
         return Ok(());
     };
     let promised = promised(file, &batch, start, body)?;
-    if promised > EXPANSION.saturating_mul(body).saturating_add(SMALL) {
-        return Err(format!(
-            "a block of {body} bytes says that it holds {promised}; if that is so, write it in smaller batches"
-        ));
+    if is_promised_too_much(body, promised) {
+        return Err(promised_too_much("a block", body, promised));
     }
     Ok(())
 }

@@ -23,11 +23,14 @@ mod category;
 mod csv;
 mod decoder;
 mod error;
+mod input;
 #[cfg(feature = "parquet")]
 mod ipc;
 mod jsonl;
 mod npz;
 mod packed;
+#[cfg(feature = "parquet")]
+mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod records;
@@ -45,6 +48,7 @@ use std::path::{Path, PathBuf};
 pub use batch::{Meter, PANEL};
 pub use category::Category;
 pub use error::{Names, ReadError};
+pub use input::{Input, bytes};
 pub use source::Format;
 pub use table::{Columns, Keep, Kept, Origin, Purpose, Table};
 

@@ -11,13 +11,40 @@ pub const MOST_EXPANSION: u64 = 200;
 /// So many bytes (64 MB) may come of any file.
 pub const EXPANDED_ANYWAY: u64 = 1 << 26;
 
-/// What is said of it.
+/// How far back zstd may refer, as a power of two: 128 MB, which `zstd --long` and `--ultra -22` ask for. A frame that asks
+/// for more is refused before memory is asked for.
+pub const ZSTD_WINDOW: u32 = 27;
+
+/// What is said of a file that becomes too large.
 pub const TOO_MUCH: &str = "it unpacks to more than 200 times its size and more than 64 MB; if that is meant, unpack it, \
                             and give foretask what comes of it";
 
 /// Whether so many bytes are too much to come of so many packed ones.
 pub fn is_too_much(packed: u64, unpacked: u64) -> bool {
     unpacked > EXPANDED_ANYWAY && unpacked > packed.saturating_mul(MOST_EXPANSION)
+}
+
+/// Compressed columns of Arrow and pages of Parquet say how long they are, and decoders believe them: they may promise
+/// [`SMALL`] bytes, and so many times their own length more. Constant columns do become a thousand times as large.
+#[cfg(feature = "parquet")]
+const EXPANSION: u64 = 1000;
+
+/// What any of them may hold.
+#[cfg(feature = "parquet")]
+const SMALL: u64 = 1 << 26;
+
+/// Whether so many bytes are too much to be promised by so many stored ones.
+#[cfg(feature = "parquet")]
+pub fn is_promised_too_much(stored: u64, promised: u64) -> bool {
+    promised > stored.saturating_mul(EXPANSION).saturating_add(SMALL)
+}
+
+/// What is said of it.
+#[cfg(feature = "parquet")]
+pub fn promised_too_much(what: &str, stored: u64, promised: u64) -> String {
+    format!(
+        "{what} of {stored} bytes says that it holds {promised}; if that is so, write smaller ones"
+    )
 }
 
 /// What a decoder makes of bytes that a meter counts.

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use ::parquet::file::reader::ChunkReader;
 
 use super::arrow::{Growing, header};
 use super::batch::{Batches, Meter, rows_of};
 use super::error::ReadError;
+use super::pages;
 use super::roles::Request;
 use super::table::Table;
 
@@ -49,23 +51,24 @@ impl<'a> Groups<'a> {
         let bytes = file.len();
         let damaged = |error: &dyn std::fmt::Display| damaged(request, error);
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-            .map_err(|error| damaged(&error))?;
-        let schema = Arc::clone(builder.schema());
+        let told = ArrowReaderMetadata::load(&file, options).map_err(|error| damaged(&error))?;
+        let schema = Arc::clone(told.schema());
         let header = header(&schema);
         let roles = request.assign(&header)?;
-        let mut rows = 0;
-        let starts = builder.metadata().row_groups().iter().map(|group| {
+        let mut rows: usize = 0;
+        let starts = told.metadata().row_groups().iter().map(|group| {
             let start = rows;
-            rows += usize::try_from(group.num_rows()).unwrap_or(0);
+            rows = rows.saturating_add(usize::try_from(group.num_rows()).unwrap_or(0));
             start
         });
         let starts: Arc<[usize]> = starts.collect();
         let columns = Growing::new(&schema, header, roles, request, FORMAT).in_groups(starts);
         let decoded = columns.decoded().iter().copied();
-        let mask = ProjectionMask::roots(builder.parquet_schema(), decoded);
+        let mask = ProjectionMask::roots(told.parquet_schema(), decoded);
+        pages::check(&file, told.metadata(), |leaf| mask.leaf_included(leaf))
+            .map_err(|reason| damaged(&reason))?;
         let batch = rows_of(BATCH_VALUES, columns.width()).min(BATCH_ROWS);
-        let batches = builder
+        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, told)
             .with_batch_size(batch)
             .with_projection(mask)
             .build()

@@ -70,7 +70,8 @@ impl<'a> Line<'a> {
 pub struct Records<R> {
     source: R,
     delimiter: u8,
-    machine: Reader,
+    /// Made for the first line that needs it: making it takes as long as some hundred lines.
+    machine: Option<Box<Reader>>,
 }
 
 impl<R: BufRead> Records<R> {
@@ -78,7 +79,7 @@ impl<R: BufRead> Records<R> {
         Self {
             source,
             delimiter,
-            machine: ReaderBuilder::new().delimiter(delimiter).build(),
+            machine: None,
         }
     }
 
@@ -112,13 +113,16 @@ impl<R: BufRead> Records<R> {
 
     #[cold]
     fn next_by_machine(&mut self, record: &mut Record) -> io::Result<bool> {
+        let delimiter = self.delimiter;
+        let make = || Box::new(ReaderBuilder::new().delimiter(delimiter).build());
+        let machine = self.machine.get_or_insert_with(make);
         let (mut written, mut cells) = (0, 0);
         record.gap = 0;
         record.bytes.resize(record.bytes.capacity().max(256), 0);
         record.ends.resize(record.ends.capacity().max(16), 0);
         loop {
             let input = self.source.fill_buf()?;
-            let (result, read, bytes, ends) = self.machine.read_record(
+            let (result, read, bytes, ends) = machine.read_record(
                 input,
                 record.bytes.get_mut(written..).unwrap_or_default(),
                 record.ends.get_mut(cells..).unwrap_or_default(),

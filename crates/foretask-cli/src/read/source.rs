@@ -8,7 +8,8 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::batch::{Meter, Metered};
 use super::error::ReadError;
-use super::packed::Unpacked;
+use super::input::Input;
+use super::packed::{Unpacked, ZSTD_WINDOW};
 
 /// The file name that means standard input.
 const STANDARD_INPUT: &str = "-";
@@ -40,7 +41,7 @@ pub enum Source {
     /// Bytes to read from the start to the end.
     Stream(Format, Box<dyn BufRead>),
     /// Bytes in a file.
-    File(Format, File),
+    File(Format, Input<File>),
     /// Bytes in memory, for formats that are read from their end.
     Memory(Format, Vec<u8>),
 }
@@ -58,7 +59,7 @@ pub fn open(path: &Path, wanted: Option<Format>, meter: &Meter) -> Result<Source
     };
     let (named, packed) = by_name(path);
     let raw: Box<dyn Read> = match is_standard_input(path) {
-        true => Box::new(io::stdin()),
+        true => Box::new(Input::new(io::stdin())),
         false => {
             let file = open_file(path)?;
             let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -79,7 +80,8 @@ pub fn open(path: &Path, wanted: Option<Format>, meter: &Meter) -> Result<Source
         let unpacked = Unpacked::new(MultiGzDecoder::new(stream), packed);
         Box::new(BufReader::with_capacity(LOOK, unpacked))
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        let decoder = zstd::Decoder::with_buffer(stream).map_err(unreadable)?;
+        let mut decoder = zstd::Decoder::with_buffer(stream).map_err(unreadable)?;
+        decoder.window_log_max(ZSTD_WINDOW).map_err(unreadable)?;
         Box::new(BufReader::with_capacity(
             LOOK,
             Unpacked::new(decoder, packed),
@@ -150,12 +152,12 @@ fn by_content(start: &[u8]) -> Option<Format> {
     }
 }
 
-fn open_file(path: &Path) -> Result<File, ReadError> {
+fn open_file(path: &Path) -> Result<Input<File>, ReadError> {
     let unreadable = |reason: String| ReadError::Unreadable {
         file: shown(path),
         reason,
     };
-    let file = File::open(path).map_err(|error| match error.kind() {
+    let file = Input::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => ReadError::Missing { file: shown(path) },
         _ => unreadable(error.to_string()),
     })?;

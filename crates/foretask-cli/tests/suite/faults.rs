@@ -1,7 +1,7 @@
 //! Whatever fails while a command writes, and whenever it ends: the old file is whole, or the new one is, and nothing else
 //! is left. A disk that fills up: the shell limits how large a file may become, and the write that goes beyond fails. Any
 //! other step: builds with debug assertions fail or end at the step that `FORETASK_FAULT` names
-//! (`crates/foretask/src/write.rs`).
+//! (`crates/foretask/src/write.rs`), or fail at the read that it names (`src/read/input.rs`).
 
 #![cfg(unix)]
 
@@ -100,7 +100,7 @@ fn a_disk_that_fills_up_costs_no_file() {
     }
 }
 
-/// The K-th step of writing fails, or ends the process as a kill does.
+/// The K-th step of writing, or the K-th read, fails, or ends the process as a kill does.
 fn faulty(folder: &Folder, how: &str, step: usize, arguments: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_foretask"))
         .current_dir(folder.path(""))
@@ -160,6 +160,15 @@ fn plan_read(folder: &Folder, statistics: &str) -> Option<Vec<bool>> {
     })
 }
 
+/// Takes outputs away.
+fn clear(folder: &Folder) {
+    for name in folder.names() {
+        if name.starts_with("out") && std::fs::remove_file(folder.path(&name)).is_err() {
+            std::fs::remove_dir_all(folder.path(&name)).unwrap();
+        }
+    }
+}
+
 /// A command that writes, to a file that is there already or is not.
 struct Written<'a> {
     arguments: Vec<&'a str>,
@@ -168,17 +177,9 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn clear(&self, folder: &Folder) {
-        for name in folder.names() {
-            if name.starts_with("out") && std::fs::remove_file(folder.path(&name)).is_err() {
-                std::fs::remove_dir_all(folder.path(&name)).unwrap();
-            }
-        }
-    }
-
     /// What is there before.
     fn prepare(&self, folder: &Folder) {
-        self.clear(folder);
+        clear(folder);
         match (self.replaces, self.output) {
             (false, _) => {}
             (true, "out.stats") => {
@@ -196,7 +197,7 @@ impl Written<'_> {
             arguments, output, ..
         } = self;
         let is_statistics = *output == "out.stats";
-        self.clear(folder);
+        clear(folder);
         folder.stderr(arguments);
         let new = contents(folder);
         let new_plan = is_statistics.then(|| plan_read(folder, output));
@@ -255,7 +256,7 @@ impl Written<'_> {
                 }
             }
         }
-        self.clear(folder);
+        clear(folder);
         (2 * steps, left)
     }
 }
@@ -293,6 +294,78 @@ fn files_are_whole_whatever_step_of_writing_fails_or_is_the_last() {
         }
     }
     println!("{faults} faults; {left} temporary files after a kill");
+}
+
+#[test]
+fn a_read_that_fails_is_an_error_that_names_the_file() {
+    let folder = material();
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    for seed in [
+        "tsv/mixed.tsv",
+        "svmlight/small.svm",
+        "npz/packed.npz",
+        "npz/plain.npz",
+        "parquet/zstd.parquet",
+        "arrow/lz4.arrow",
+        "csv_gz/mixed.csv.gz",
+        "csv_zst/mixed.csv.zst",
+    ] {
+        let name = seed.split('/').next_back().unwrap();
+        std::fs::copy(seeds.join(seed), folder.path(name)).unwrap();
+    }
+    let lines = ["a", "b"].map(|label| format!("{{\"label\": \"{label}\", \"x\": 1.5}}\n"));
+    folder.write("rows.jsonl", lines.concat());
+    let commands = [
+        "fit train.csv --views linear --target north -o out",
+        "fit one.stats --target north -o out",
+        "forecast train.csv more.csv --views linear --no-details --target north --json -o out",
+        "gather train.csv -o out.stats",
+        "gather train.csv more.csv -o out.stats",
+        "merge one.stats two.stats -o out.stats",
+        "predict model.safetensors train.csv -o out",
+        "evaluate model.safetensors train.csv --json -o out",
+        "report train.csv --views linear --no-details --force --target north -o out.html",
+        "export model.safetensors --onnx out",
+        "inspect model.safetensors",
+        "check train.csv",
+        "check mixed.tsv",
+        "check rows.jsonl",
+        "check small.svm",
+        "check packed.npz",
+        "check plain.npz",
+        "check zstd.parquet",
+        "check lz4.arrow",
+        "check mixed.csv.gz",
+        "check mixed.csv.zst",
+    ];
+    let mut faults = 0;
+    for command in commands {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let before = contents(&folder);
+        let mut step = 1;
+        loop {
+            assert!(step < 200, "{command} does not end");
+            let ran = faulty(&folder, "read", step, &arguments);
+            let message = String::from_utf8_lossy(&ran.stderr);
+            let what = format!("read:{step} {command}: {message}");
+            // The last read was the one before.
+            if ran.status.success() {
+                break;
+            }
+            assert_eq!(ran.status.code(), Some(2), "{what}");
+            assert!(message.contains("error: "), "{what}");
+            assert!(message.contains("the fault of a test"), "{what}");
+            let is_named = before.keys().any(|name| message.contains(name));
+            assert!(is_named, "{what}");
+            assert!(contents(&folder) == before, "{what}");
+            step += 1;
+            faults += 1;
+        }
+        // Opening, reading, and reading what says that there is no more.
+        assert!(step > 3, "{command}: {step}");
+        clear(&folder);
+    }
+    println!("{faults} reads that failed");
 }
 
 #[test]

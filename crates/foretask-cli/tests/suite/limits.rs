@@ -96,6 +96,115 @@ fn archives_that_become_huge_or_say_so_are_refused() {
     refused(&folder, "promise.npz", MESSAGE);
 }
 
+/// A frame of zstd that may refer to what was `1 << log` bytes before.
+fn window(log: u8) -> Vec<u8> {
+    let text = b"label,x\na,1\nb,2\n";
+    let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0, (log - 10) << 3];
+    // One block, the last, as it is.
+    let block = (text.len() as u32) << 3 | 1;
+    bytes.extend(&block.to_le_bytes()[..3]);
+    bytes.extend(text);
+    bytes
+}
+
+#[test]
+fn windows_of_zstd_that_are_huge_are_refused() {
+    let folder = Folder::new();
+    folder.write("good.csv.zst", window(27));
+    folder.stdout(&["check", "good.csv.zst"]);
+    for log in [28, 31, 41] {
+        folder.write("window.csv.zst", window(log));
+        refused(&folder, "window.csv.zst", "too much memory");
+    }
+}
+
+/// A varint of Thrift, and how long it is.
+fn varint(bytes: &[u8]) -> (u64, usize) {
+    let length = 1 + bytes.iter().position(|byte| byte & 0x80 == 0).unwrap();
+    let digits = bytes[..length].iter().enumerate();
+    let value = digits.map(|(place, byte)| u64::from(byte & 0x7f) << (7 * place));
+    (value.sum(), length)
+}
+
+fn as_varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value > 0x7f {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+#[test]
+fn promises_of_parquet_pages_are_not_believed() {
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::Compression;
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let folder = Folder::new();
+    let labels: Vec<&str> = (0..1000).map(|row| ["a", "b"][row % 2]).collect();
+    let values: Vec<f64> = (0..1000).map(|row| f64::from(row).sqrt()).collect();
+    let batch = RecordBatch::try_from_iter([
+        ("x", Arc::new(Float64Array::from(values)) as ArrayRef),
+        ("label", Arc::new(StringArray::from(labels)) as ArrayRef),
+    ])
+    .unwrap();
+    let codecs = [
+        Compression::SNAPPY,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(Default::default()),
+        Compression::GZIP(Default::default()),
+    ];
+    for (codec, version) in codecs.into_iter().flat_map(|codec| {
+        let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
+        versions.map(|version| (codec, version))
+    }) {
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_writer_version(version)
+            .set_dictionary_enabled(false)
+            .build();
+        let mut bytes = Vec::new();
+        let mut writer =
+            ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        folder.write("good.parquet", &bytes);
+        folder.stdout(&["check", "good.parquet"]);
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        let column = reader.metadata().row_group(0).column(0);
+        let (start, length) = column.byte_range();
+        let (start, end) = (start as usize, (start + length) as usize);
+        // What kind of page, how long it is, and how long it is packed: three numbers with a mark before each.
+        let unpacked = start + 3;
+        let packed = unpacked + varint(&bytes[unpacked..]).1 + 1;
+        let (size, digits) = varint(&bytes[packed..]);
+        assert_eq!(
+            [bytes[start], bytes[unpacked - 1], bytes[packed - 1]],
+            [0x15; 3]
+        );
+        for promised in [1_u64 << 30, (1 << 31) - 1, 100 << 20] {
+            // A longer number makes the rest shorter, so that all stands where it stood.
+            let number = as_varint(2 * promised);
+            let more = number.len() - (packed - 1 - unpacked);
+            let shorter = as_varint(size - 2 * more as u64);
+            assert_eq!(shorter.len(), digits);
+            let mut changed = bytes[..unpacked].to_vec();
+            changed.extend(number);
+            changed.push(0x15);
+            changed.extend(shorter);
+            changed.extend(&bytes[packed + digits..end - more]);
+            changed.extend(&bytes[end..]);
+            assert_eq!(changed.len(), bytes.len());
+            folder.write("promise.parquet", &changed);
+            refused(&folder, "promise.parquet", "says that it holds");
+        }
+    }
+}
+
 #[test]
 fn promises_of_arrow_files_are_not_believed() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};

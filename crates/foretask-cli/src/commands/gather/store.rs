@@ -11,7 +11,7 @@ use foretask::Statistics;
 use crate::commands::statistics::{self, Digest, Plan};
 use crate::failure::Failure;
 use crate::output;
-use crate::read::Part;
+use crate::read::{Input, Part};
 
 /// A folder of parts.
 pub struct Store {
@@ -90,7 +90,7 @@ pub fn content(part: &Part) -> Result<String, Failure> {
         path: part.path.clone(),
         source,
     };
-    let mut file = std::fs::File::open(&part.path).map_err(unreadable)?;
+    let mut file = Input::open(&part.path).map_err(unreadable)?;
     let mut digest = Digest::new();
     let mut buffer = vec![0; 1 << 20];
     loop {

@@ -1,6 +1,5 @@
 //! Where a page comes from: the command, and the files that it read.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -79,36 +78,36 @@ fn asked(arguments: &[String]) -> String {
 /// Name, size and SHA-256 of each file, the first of them.
 pub fn files(inputs: &[PathBuf]) -> Result<Value, Failure> {
     let parts = read::parts(inputs)?;
-    let listed = parts.iter().take(LISTED).map(|part| {
+    let mut listed = Vec::new();
+    for part in parts.iter().take(LISTED) {
+        // What can be read once only was.
         let bytes = (!part.is_stream()).then(|| part.bytes());
-        let hash = bytes.filter(|&bytes| bytes <= MOST_HASHED);
-        json!({
-            "name": part.file,
-            "bytes": bytes,
-            "sha256": hash.and_then(|_| hash_of(&part.path)),
-        })
-    });
-    Ok(json!({"count": parts.len(), "listed": listed.collect::<Value>()}))
+        let hash = match bytes {
+            Some(0..=MOST_HASHED) => Some(hash_of(&part.path)?),
+            _ => None,
+        };
+        listed.push(json!({"name": part.file, "bytes": bytes, "sha256": hash}));
+    }
+    Ok(json!({"count": parts.len(), "listed": listed}))
 }
 
-/// In hexadecimal; none where a file cannot be read a second time.
-fn hash_of(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+/// In hexadecimal.
+fn hash_of(path: &Path) -> Result<String, Failure> {
+    let unreadable = |source| Failure::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = read::Input::open(path).map_err(unreadable)?;
     let mut hasher = Sha256::new();
     let mut block = vec![0; 1 << 16];
     loop {
-        match file.read(&mut block).ok()? {
+        match file.read(&mut block).map_err(unreadable)? {
             0 => break,
-            count => hasher.update(block.get(..count)?),
+            count => hasher.update(block.get(..count).unwrap_or_default()),
         }
     }
-    Some(
-        hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    )
+    let hash = hasher.finalize();
+    Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

@@ -44,7 +44,12 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Failure> {
         .into_iter()
         .map(|part| part.path)
         .collect();
-    let found: Vec<&PathBuf> = files.iter().filter(|path| are_statistics(path)).collect();
+    let mut found: Vec<&PathBuf> = Vec::new();
+    for path in &files {
+        if are_statistics(path)? {
+            found.push(path);
+        }
+    }
     match found.first() {
         None => Ok(None),
         Some(_) if found.len() == files.len() => Ok(Some(files)),
@@ -54,18 +59,22 @@ pub fn files(paths: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, Failure> {
     }
 }
 
-fn are_statistics(path: &Path) -> bool {
+fn are_statistics(path: &Path) -> Result<bool, Failure> {
     if path.extension().is_some_and(|own| own == EXTENSION) {
-        return true;
+        return Ok(true);
     }
     // What can be read once only must not be looked into.
     if !path.is_file() {
-        return false;
+        return Ok(false);
     }
     let mut start = Vec::new();
-    let file = std::fs::File::open(path);
+    let file = read::Input::open(path);
     let read = file.and_then(|file| file.take(LOOK).read_to_end(&mut start));
-    read.is_ok() && start.windows(MARK.len()).any(|window| window == MARK)
+    read.map_err(|source| Failure::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(start.windows(MARK.len()).any(|window| window == MARK))
 }
 
 /// Options about columns mean nothing here.
@@ -94,7 +103,7 @@ pub fn load(path: &Path) -> Result<Statistics<'static>, Failure> {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|source| Failure::Unreadable {
+    read::bytes(path).map_err(|source| Failure::Unreadable {
         path: path.to_owned(),
         source,
     })
@@ -288,5 +297,5 @@ pub fn write(path: &Path, gathered: &Gathered) -> Result<usize, Failure> {
 /// What is in a file. A device may have no end.
 fn of_a_file(path: &Path) -> Option<Vec<u8>> {
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file.then(|| std::fs::read(path).ok()).flatten()
+    is_file.then(|| read::bytes(path).ok()).flatten()
 }

@@ -14,6 +14,7 @@ use foretask::prepare::{Encoded, Frame, Preparation};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
+use crate::read;
 
 /// The name of the format.
 const FORMAT: &str = "foretask-columns-1";
@@ -81,7 +82,7 @@ impl Plan {
     }
 
     fn read_all(path: &Path) -> Result<Self, Failure> {
-        let bytes = std::fs::read(path).map_err(|source| Failure::Unreadable {
+        let bytes = read::bytes(path).map_err(|source| Failure::Unreadable {
             path: path.to_owned(),
             source,
         })?;
