@@ -20,13 +20,16 @@
 //!   builder.rs            a column as it is read, cell by cell
 //!   decoder.rs            panics of a decoder, caught
 //!   roles.rs              which column is what
+//!   growing.rs            a table of text as it grows, row by row
 //!   records.rs            lines of text, in cells
 //!   csv.rs                text with separators
 //!   jsonl.rs              JSON lines
 //!   svmlight.rs           svmlight lines
+//!   member.rs             one file of an archive, beside others
 //!   npz.rs                .npz
-//!   arrow.rs              batches of columns
 //!   pages.rs              what pages of Parquet say they hold
+//!   vectors.rs            vectors of Spark
+//!   arrow.rs              batches of columns
 //!   parquet.rs            .parquet
 //!   ipc.rs                Arrow, Feather
 //!   mod.rs                a table from files, whole or in batches

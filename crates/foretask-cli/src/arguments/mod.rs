@@ -113,7 +113,7 @@ Examples:
   foretask gather parts/ --parts gathered/ -o all.stats
       What was gathered of each part stays in a folder, for when there are more of them.
 
-CSV, Parquet and Arrow files are read in batches; .npz, JSON lines and svmlight one file at a time.
+Files are read in batches; an array of .npz in Fortran order is read whole.
 Parts are read twice: once to learn what becomes of columns, once to add up.";
 
 const MERGE_EXAMPLES: &str = "\
@@ -130,7 +130,7 @@ Examples:
   foretask predict model.safetensors new.csv --scores --probabilities -o predictions.csv
   cat new.csv | foretask predict model.safetensors - | head -5
 
-CSV, Parquet and Arrow files are read and decided in batches: memory does not grow with the rows.
+Rows are read and decided in batches: memory does not grow with the rows.
 Columns are found by the names of the model's features; others are ignored.";
 
 const EVALUATE_EXAMPLES: &str = "\

@@ -11,11 +11,13 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use foretask::prepare::{Column, Texts, number_name, single_name, text_name};
 
+use super::batch::rows_of;
 use super::builder::{self, Categories, Expected, untold};
 use super::category::{Category, Memo};
 use super::error::{Place, ReadError};
 use super::roles::{Request, Roles};
 use super::table::{Kept, Origin, Table};
+use super::vectors::{Layout, for_entries};
 
 /// The table as it grows.
 pub struct Growing<'a> {
@@ -38,26 +40,43 @@ pub struct Growing<'a> {
     kept: Vec<Kept>,
     /// The first row of each row group.
     groups: Option<Arc<[usize]>>,
+    /// The field of each column of the header.
+    fields: Vec<usize>,
+    vectors: Vec<Vector>,
+    /// Entries of vectors that were read since the last time.
+    entries: usize,
 }
 
-/// The names of the columns of a schema.
-pub fn header(schema: &Schema) -> Vec<String> {
-    let fields = schema.fields().iter();
-    fields.map(|field| field.name().clone()).collect()
+/// A field of vectors.
+struct Vector {
+    /// A column of it.
+    column: usize,
+    field: String,
+    /// The feature that each entry is, if it is one.
+    slots: Vec<Option<usize>>,
 }
+
+/// What an entry of a vector takes, in values.
+const ENTRY: usize = 2;
 
 impl<'a> Growing<'a> {
     pub fn new(
         schema: &Schema,
-        header: Vec<String>,
+        layout: Layout,
         roles: Roles,
         request: &'a Request<'a>,
         format: &'static str,
     ) -> Self {
-        let feature = |&column: &usize| {
-            let expected = request.expected(&header[column]);
-            empty(schema.field(column).data_type(), expected)
+        let Layout { header, fields } = layout;
+        let feature = |&column: &usize| match fields[column] {
+            (_, Some(_)) => no_entries(),
+            (field, None) => {
+                let expected = request.expected(&header[column]);
+                empty(schema.field(field).data_type(), expected)
+            }
         };
+        let vectors = vectors(schema, &fields, &roles);
+        let fields: Vec<usize> = fields.iter().map(|&(field, _)| field).collect();
         let kept = |&column: &usize| Kept {
             name: header[column].clone(),
             cells: Vec::new(),
@@ -67,6 +86,7 @@ impl<'a> Growing<'a> {
             .chain(roles.label)
             .chain(roles.task)
             .chain(roles.kept.iter().copied())
+            .map(|column| fields[column])
             .collect();
         decoded.sort_unstable();
         decoded.dedup();
@@ -84,6 +104,9 @@ impl<'a> Growing<'a> {
             taken: 0,
             kept: roles.kept.iter().map(kept).collect(),
             groups: None,
+            fields,
+            vectors,
+            entries: 0,
             header,
             roles,
         }
@@ -95,9 +118,22 @@ impl<'a> Growing<'a> {
         self
     }
 
-    /// The cells of a row that are kept in memory.
+    /// The cells of a row that are kept in memory; vectors are counted by their entries.
     pub fn width(&self) -> usize {
-        (self.features.len() + self.kept.len()).max(1)
+        let is_entry = |column: &&Column| matches!(column, Column::Sparse { .. });
+        let entries = self.features.iter().filter(is_entry).count();
+        (self.features.len() - entries + self.kept.len()).max(1)
+    }
+
+    /// Whether rows may have very many values.
+    pub fn has_vectors(&self) -> bool {
+        !self.vectors.is_empty()
+    }
+
+    /// Whether as many values wait as may be held.
+    pub fn is_full(&self, values: usize) -> bool {
+        let most = rows_of(values, self.width());
+        self.waiting() >= most || ENTRY * self.entries >= values
     }
 
     /// Rows that were read since the last time.
@@ -135,8 +171,34 @@ impl<'a> Growing<'a> {
         let mut known = std::mem::take(&mut self.known);
         let columns = features.iter_mut().zip(&mut known);
         for ((feature, known), &column) in columns.zip(&self.roles.features) {
-            self.cells(batch, column)?.append_to(feature, known)?;
+            if !matches!(feature, Column::Sparse { .. }) {
+                self.cells(batch, column)?.append_to(feature, known)?;
+            }
         }
+        let mut entries = self.entries;
+        for vector in &self.vectors {
+            let cells = Cells {
+                name: &vector.field,
+                ..self.cells(batch, vector.column)?
+            };
+            let waiting = self.waiting();
+            let size = vector.slots.len();
+            for_entries(
+                cells.array,
+                size,
+                |row| cells.place(row),
+                |row, entry, value| {
+                    let slot = vector.slots.get(entry).copied().flatten();
+                    let feature = slot.and_then(|slot| features.get_mut(slot));
+                    if let Some(Column::Sparse { at, values, .. }) = feature {
+                        at.push((waiting + row) as u32);
+                        values.push(value);
+                        entries += 1;
+                    }
+                },
+            )?;
+        }
+        self.entries = entries;
         (self.features, self.known) = (features, known);
         if let Some(column) = self.roles.label {
             let mut names = std::mem::take(&mut self.label_names);
@@ -175,9 +237,16 @@ impl<'a> Growing<'a> {
         let (label, task) = (named(self.roles.label), named(self.roles.task));
         let rows = self.waiting();
         let before = std::mem::replace(&mut self.taken, self.rows);
+        self.entries = 0;
+        let is_entry = |column: &Column| matches!(column, Column::Sparse { .. });
+        let array = !self.features.is_empty() && self.features.iter().all(is_entry);
         let columns = self.features.iter_mut().map(|column| {
+            if let Column::Sparse { rows: own, .. } = column {
+                *own = rows;
+            }
             let next = match column {
-                Column::Numbers(_) | Column::Sparse { .. } => Column::Numbers(Vec::new()),
+                Column::Numbers(_) => Column::Numbers(Vec::new()),
+                Column::Sparse { .. } => no_entries(),
                 Column::Singles(_) => Column::Singles(Vec::new()),
                 Column::Texts(_) => Column::Texts(Texts::default()),
                 Column::Untold(_, why) => Column::Untold(0, *why),
@@ -207,7 +276,8 @@ impl<'a> Growing<'a> {
             label,
             task,
             unlabelled,
-            array: false,
+            // Vectors are features already.
+            array,
             kept: self.kept.iter_mut().map(Kept::take).collect(),
             origin: Origin {
                 before,
@@ -222,7 +292,7 @@ impl<'a> Growing<'a> {
     }
 
     fn cells<'b>(&'b self, batch: &'b RecordBatch, column: usize) -> Result<Cells<'b>, ReadError> {
-        let slot = self.decoded.binary_search(&column).ok();
+        let slot = self.decoded.binary_search(&self.fields[column]).ok();
         match slot.and_then(|slot| batch.columns().get(slot)) {
             Some(array) => Ok(Cells {
                 file: self.request.file,
@@ -236,6 +306,40 @@ impl<'a> Growing<'a> {
                 reason: format!("column '{}' was not stored", self.header[column]),
             }),
         }
+    }
+}
+
+/// The fields of vectors, and which features their entries are.
+fn vectors(schema: &Schema, fields: &[(usize, Option<usize>)], roles: &Roles) -> Vec<Vector> {
+    let mut vectors: Vec<(usize, Vector)> = Vec::new();
+    for (slot, &column) in roles.features.iter().enumerate() {
+        let (field, Some(entry)) = fields[column] else {
+            continue;
+        };
+        let place = match vectors.iter().position(|(own, _)| *own == field) {
+            Some(place) => place,
+            None => {
+                let size = fields.iter().filter(|(own, _)| *own == field).count();
+                let vector = Vector {
+                    column,
+                    field: schema.field(field).name().clone(),
+                    slots: vec![None; size],
+                };
+                vectors.push((field, vector));
+                vectors.len() - 1
+            }
+        };
+        vectors[place].1.slots[entry] = Some(slot);
+    }
+    vectors.into_iter().map(|(_, vector)| vector).collect()
+}
+
+/// A column of zeros.
+fn no_entries() -> Column {
+    Column::Sparse {
+        rows: 0,
+        at: Vec::new(),
+        values: Vec::new(),
     }
 }
 

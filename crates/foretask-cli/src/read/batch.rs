@@ -1,7 +1,7 @@
 //! [`Batches`]: the rows of one file, some at a time, so that memory does not grow with the file.
 //!
-//! CSV, Parquet and Arrow files come so. What is told by the whole file (which keys JSON lines have, how many features
-//! svmlight has, the arrays of an archive, which may be compressed) is read whole and comes in one batch.
+//! What is told by the whole file (which keys JSON lines have, which indices svmlight has) is looked at before: such
+//! files are read twice.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -26,15 +26,6 @@ pub fn rows_of(values: usize, width: usize) -> usize {
     match rows {
         0..PANEL => rows,
         _ => rows - rows % PANEL,
-    }
-}
-
-/// A table that was read whole.
-pub struct Whole(pub Option<Table>);
-
-impl Batches for Whole {
-    fn next(&mut self, _: usize) -> Result<Option<Table>, ReadError> {
-        Ok(self.0.take())
     }
 }
 

@@ -96,9 +96,19 @@ impl Builder {
                     return Ok(());
                 }
             }
-            Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {}
+            Column::Untold(rows, _) => {
+                *rows += 1;
+                return Ok(());
+            }
+            Column::Singles(_) | Column::Sparse { .. } => {}
         }
         self.push_odd(text, file, row)
+    }
+
+    /// Appends a cell that is neither: the column is none that can become features.
+    pub fn push_nested(&mut self) {
+        let rows = self.column.len() + 1;
+        self.column = untold(rows, false);
     }
 
     /// Appends a number; NaN is a missing one.
@@ -111,7 +121,8 @@ impl Builder {
             Column::Texts(texts) => {
                 texts.push(number_name(value).as_deref());
             }
-            Column::Singles(_) | Column::Sparse { .. } | Column::Untold(..) => {}
+            Column::Untold(rows, _) => *rows += 1,
+            Column::Singles(_) | Column::Sparse { .. } => {}
         }
         self.numbers += usize::from(!value.is_nan());
         Ok(())
@@ -186,16 +197,11 @@ impl Builder {
             .ok()
     }
 
-    /// The whole column.
-    pub fn finish(mut self, file: &str) -> Result<Column, ReadError> {
-        self.check(file)?;
-        Ok(self.take())
-    }
-
-    /// The cells since the last time. What was text stays text.
+    /// The cells since the last time. What was text stays text, and what was neither stays so.
     pub fn take(&mut self) -> Column {
         let next = match &self.column {
             Column::Texts(_) => Column::Texts(Texts::default()),
+            Column::Untold(_, why) => Column::Untold(0, *why),
             _ => Column::Numbers(Vec::new()),
         };
         // Codes are those of the texts that go.
@@ -276,6 +282,18 @@ impl Categories {
             None => {
                 let told = category(text);
                 self.known.insert(text.as_bytes(), told.clone());
+                told
+            }
+        }
+    }
+
+    /// The name that is written so.
+    pub fn exactly(&mut self, name: &str) -> Category {
+        match self.known.get(name.as_bytes()).flatten() {
+            Some(known) => known,
+            None => {
+                let told = Category::from(name);
+                self.known.insert(name.as_bytes(), Some(told.clone()));
                 told
             }
         }

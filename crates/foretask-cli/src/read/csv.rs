@@ -6,12 +6,11 @@
 use std::io::BufRead;
 
 use super::batch::{Batches, rows_of};
-use super::builder::{Builder, Categories};
-use super::category::Category;
-use super::error::{Place, ReadError};
+use super::error::ReadError;
+use super::growing::Growing;
 use super::records::{Line, Record, Records};
-use super::roles::{Request, Roles};
-use super::table::{Kept, Origin, Table};
+use super::roles::Request;
+use super::table::Table;
 
 /// The separators that are looked for, best first.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -88,7 +87,7 @@ impl Batches for Lines<'_> {
         let most = rows_of(values, self.columns.width());
         while self.more && self.row - before < most {
             self.row += 1;
-            let expected = self.columns.header.len();
+            let expected = self.columns.cells();
             if self.record.len() != expected {
                 return Err(ReadError::Ragged {
                     file: self.request.file.to_owned(),
@@ -97,7 +96,7 @@ impl Batches for Lines<'_> {
                     got: self.record.len(),
                 });
             }
-            self.columns.push(&self.record, self.row)?;
+            self.columns.push_record(&self.record, self.row)?;
             self.more = self
                 .records
                 .next(&mut self.record)
@@ -169,78 +168,21 @@ fn names(header: &Record, request: &Request) -> Result<Vec<String>, ReadError> {
     header.cells().enumerate().map(name).collect()
 }
 
-/// The table as it grows.
-struct Growing<'a> {
-    request: &'a Request<'a>,
-    header: Vec<String>,
-    roles: Roles,
-    features: Vec<Builder>,
-    label_names: Categories,
-    labels: Vec<Category>,
-    task_names: Categories,
-    tasks: Vec<Category>,
-    /// Rows of the file without a label.
-    skipped: Vec<usize>,
-    rows: usize,
-    kept: Vec<Kept>,
-}
-
-impl<'a> Growing<'a> {
-    fn new(
-        header: Vec<String>,
-        roles: Roles,
-        decimal_comma: bool,
-        request: &'a Request<'a>,
-    ) -> Self {
-        let feature = |&column: &usize| {
-            let name = &header[column];
-            Builder::new(name, request.expected(name), decimal_comma)
-        };
-        let kept = |&column: &usize| Kept {
-            name: header[column].clone(),
-            cells: Vec::new(),
-        };
-        Self {
-            request,
-            features: roles.features.iter().map(feature).collect(),
-            label_names: Categories::default(),
-            labels: Vec::new(),
-            task_names: Categories::default(),
-            tasks: Vec::new(),
-            skipped: Vec::new(),
-            rows: 0,
-            kept: roles.kept.iter().map(kept).collect(),
-            header,
-            roles,
-        }
-    }
-
-    /// The cells of a row that are kept in memory.
-    fn width(&self) -> usize {
-        self.features.len() + self.kept.len()
-    }
-
-    fn push(&mut self, record: &Record, row: usize) -> Result<(), ReadError> {
+impl Growing<'_> {
+    fn push_record(&mut self, record: &Record, row: usize) -> Result<(), ReadError> {
         let line = record.line();
         let line = line.as_ref();
         if let Some(column) = self.roles.label {
             let text = self.text(record, line, row, column)?;
-            match self.label_names.of(text) {
-                Some(label) => self.labels.push(label),
-                None => {
-                    self.skipped.push(row - 1);
-                    return Ok(());
-                }
+            let label = self.label_names.of(text);
+            if !self.push_label(label, row) {
+                return Ok(());
             }
         }
         if let Some(column) = self.roles.task {
             let text = self.text(record, line, row, column)?;
             let task = self.task_names.of(text);
-            self.tasks
-                .push(task.ok_or_else(|| ReadError::EmptyCategory {
-                    place: self.place(row, column),
-                    role: "task",
-                })?);
+            self.push_task(task, row, column)?;
         }
         for (slot, &column) in self.roles.features.iter().enumerate() {
             let text = self.text(record, line, row, column)?;
@@ -256,44 +198,6 @@ impl<'a> Growing<'a> {
         Ok(())
     }
 
-    /// Whether all cells of the file make columns.
-    fn check(&self) -> Result<(), ReadError> {
-        let mut features = self.features.iter();
-        features.try_for_each(|feature| feature.check(self.request.file))
-    }
-
-    /// The rows since the last time, before which the file has so many.
-    fn take(&mut self, before: usize) -> Result<Table, ReadError> {
-        let named = |column: Option<usize>| column.map(|column| self.header[column].clone());
-        let (label, task) = (named(self.roles.label), named(self.roles.task));
-        let columns = self.features.iter_mut().map(Builder::take).collect();
-        let rows = std::mem::take(&mut self.rows);
-        let frame = self
-            .request
-            .frame(&self.header, &self.roles, columns, rows)?;
-        let (labels, tasks) = (
-            std::mem::take(&mut self.labels),
-            std::mem::take(&mut self.tasks),
-        );
-        let mut skipped = std::mem::take(&mut self.skipped);
-        skipped.iter_mut().for_each(|row| *row -= before);
-        Ok(Table {
-            frame,
-            labels: self.roles.label.map(|_| labels),
-            tasks: self.roles.task.map(|_| tasks),
-            label,
-            task,
-            unlabelled: skipped.len(),
-            array: false,
-            kept: self.kept.iter_mut().map(Kept::take).collect(),
-            origin: Origin {
-                before,
-                skipped,
-                groups: None,
-            },
-        })
-    }
-
     fn text<'t>(
         &self,
         record: &'t Record,
@@ -306,14 +210,6 @@ impl<'a> Growing<'a> {
             None => std::str::from_utf8(record.cell(column)).map_err(|_| ReadError::NotUtf8 {
                 place: self.place(row, column),
             }),
-        }
-    }
-
-    fn place(&self, row: usize, column: usize) -> Place {
-        Place {
-            file: self.request.file.to_owned(),
-            row,
-            column: self.header[column].clone(),
         }
     }
 }

@@ -5,12 +5,13 @@ use std::io::{Read, Seek, SeekFrom};
 use arrow_ipc::reader::{FileReader, read_footer_length};
 use arrow_ipc::{Block, RecordBatch, root_as_footer, root_as_message};
 
-use super::arrow::{Growing, header};
+use super::arrow::Growing;
 use super::batch::{Batches, rows_of};
 use super::error::ReadError;
 use super::packed::{is_promised_too_much, promised_too_much};
 use super::roles::Request;
 use super::table::Table;
+use super::vectors::Layout;
 
 /// The format's name in messages.
 pub const FORMAT: &str = "Arrow";
@@ -30,9 +31,9 @@ impl<'a, R: Read + Seek> Messages<'a, R> {
         check_promises(&mut file).map_err(|reason| damaged(request, &reason))?;
         let reader = FileReader::try_new(file, None).map_err(|error| damaged(request, &error))?;
         let schema = reader.schema();
-        let header = header(&schema);
-        let roles = request.assign(&header)?;
-        let columns = Growing::new(&schema, header, roles, request, FORMAT);
+        let layout = Layout::plain(&schema);
+        let roles = request.assign(&layout.header)?;
+        let columns = Growing::new(&schema, layout, roles, request, FORMAT);
         Ok(Self {
             reader,
             columns,

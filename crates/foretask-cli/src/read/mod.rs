@@ -23,10 +23,12 @@ mod category;
 mod csv;
 mod decoder;
 mod error;
+mod growing;
 mod input;
 #[cfg(feature = "parquet")]
 mod ipc;
 mod jsonl;
+mod member;
 mod npz;
 mod packed;
 #[cfg(feature = "parquet")]
@@ -40,10 +42,13 @@ mod svmlight;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "parquet")]
+mod vectors;
 
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use batch::{Meter, PANEL};
 pub use category::Category;
@@ -52,9 +57,9 @@ pub use input::{Input, bytes};
 pub use source::Format;
 pub use table::{Columns, Keep, Kept, Origin, Purpose, Table};
 
-use batch::{Batches, Whole};
+use batch::Batches;
 use roles::Request;
-use source::{Source, shown, stem};
+use source::{Source, Twice, shown, stem};
 
 /// How files are written, where the user says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,9 +77,10 @@ pub fn read(
     columns: &Columns,
     purpose: Purpose,
 ) -> Result<Table, ReadError> {
-    let mut reading = Reading::new(written, columns, purpose);
+    let parts = parts(files)?;
+    let mut reading = Reading::new(written, columns, purpose).among(&parts);
     let mut joined: Option<Table> = None;
-    for part in parts(files)? {
+    for part in &parts {
         let each = |table: Table| match &mut joined {
             None => {
                 joined = Some(table);
@@ -86,7 +92,7 @@ pub fn read(
                 reason: error.to_string(),
             }),
         };
-        reading.part(&part, usize::MAX, &Meter::default(), each)?;
+        reading.part(part, usize::MAX, &Meter::default(), each)?;
     }
     joined.ok_or(ReadError::NoFiles)
 }
@@ -112,7 +118,7 @@ impl Part {
 
     /// Whether it can be read once only.
     pub fn is_stream(&self) -> bool {
-        source::is_standard_input(&self.path) || (self.path.exists() && !self.path.is_file())
+        source::is_stream(&self.path)
     }
 
     /// The task that it stands for when it has no task column.
@@ -145,6 +151,8 @@ pub struct Reading<'a> {
     first: Option<(String, Vec<String>)>,
     /// The parts that are a task each.
     tasks: HashMap<String, String>,
+    /// All parts, where the columns of the first may be told by the others.
+    among: Vec<Part>,
 }
 
 impl<'a> Reading<'a> {
@@ -156,7 +164,14 @@ impl<'a> Reading<'a> {
             purpose,
             first: None,
             tasks: HashMap::new(),
+            among: Vec::new(),
         }
+    }
+
+    /// With all parts that are to be read: some formats do not say in the first what the columns are.
+    pub fn among(mut self, parts: &[Part]) -> Self {
+        self.among = parts.to_vec();
+        self
     }
 
     /// Reads a part in batches of so many values and hands each on; `meter` knows how many bytes were read.
@@ -177,11 +192,11 @@ impl<'a> Reading<'a> {
                 .as_ref()
                 .map(|(file, names)| (file.as_str(), &names[..])),
         };
-        let (format, mut batches) = open(part, self.written, &request, meter)?;
+        let (format, mut batches) = open(part, self.written, &request, meter, &self.among)?;
         let (mut rows, mut unlabelled, mut names) = (0, 0, None);
         let mut task: Option<Category> = None;
         while let Some(mut table) = decoder::guarded(&part.file, format, || batches.next(values))? {
-            if table.array && self.columns.keep != Keep::default() {
+            if table.array && table.kept.is_empty() && self.columns.keep != Keep::default() {
                 return Err(E::from(ReadError::NothingToKeep {
                     file: part.file.clone(),
                 }));
@@ -240,9 +255,10 @@ fn open<'a>(
     written: Written,
     request: &'a Request<'a>,
     meter: &Meter,
+    among: &[Part],
 ) -> Result<(&'static str, Box<dyn Batches + 'a>), ReadError> {
-    let whole = |table: Table| Box::new(Whole(Some(table)));
     let file = request.file;
+    let twice = |stream| Twice::new(&part.path, written.format, meter, stream);
     Ok(match source::open(&part.path, written.format, meter)? {
         Source::Stream(format, stream) => {
             let batches: Box<dyn Batches + 'a> = match format {
@@ -250,25 +266,31 @@ fn open<'a>(
                     let delimiter = written.delimiter.or(Some(b'\t'));
                     Box::new(csv::Lines::open(stream, delimiter, request)?)
                 }
-                Format::Jsonl => whole(jsonl::read(stream, request)?),
-                Format::Svmlight => whole(svmlight::read(stream, request)?),
+                Format::Jsonl => Box::new(jsonl::Objects::open(twice(stream)?, request)?),
+                Format::Svmlight => {
+                    let others = |indices: &mut svmlight::Indices| {
+                        look_at_others(part, among, written, indices)
+                    };
+                    Box::new(svmlight::Rows::open(twice(stream)?, request, others)?)
+                }
                 _ => Box::new(csv::Lines::open(stream, written.delimiter, request)?),
             };
             ("text", batches)
         }
-        Source::File(Format::Npz, archive) => {
-            let read = || npz::read(archive, request);
-            (
-                npz::FORMAT,
-                whole(decoder::guarded(file, npz::FORMAT, read)?),
-            )
+        Source::File(Format::Npz, _) => {
+            let path = part.path.clone();
+            let again: npz::Opener = Box::new(move || Ok(Box::new(Input::open(&path)?)));
+            let open = || npz::Arrays::open(again, request, meter);
+            let batches = decoder::guarded(file, npz::FORMAT, open)?;
+            (npz::FORMAT, Box::new(batches))
         }
         Source::Memory(Format::Npz, bytes) => {
-            let read = || npz::read(Cursor::new(bytes), request);
-            (
-                npz::FORMAT,
-                whole(decoder::guarded(file, npz::FORMAT, read)?),
-            )
+            let bytes: Arc<[u8]> = bytes.into();
+            let again: npz::Opener =
+                Box::new(move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))));
+            let open = || npz::Arrays::open(again, request, meter);
+            let batches = decoder::guarded(file, npz::FORMAT, open)?;
+            (npz::FORMAT, Box::new(batches))
         }
         #[cfg(feature = "parquet")]
         Source::File(Format::Arrow, table) => {
@@ -301,6 +323,23 @@ fn open<'a>(
             });
         }
     })
+}
+
+/// Looks at the indices of the other files of a table of svmlight lines.
+fn look_at_others(
+    part: &Part,
+    among: &[Part],
+    written: Written,
+    indices: &mut svmlight::Indices,
+) -> Result<(), ReadError> {
+    let others = among.iter().filter(|other| other.path != part.path);
+    for other in others.filter(|other| !other.is_stream()) {
+        let opened = source::open(&other.path, written.format, &Meter::default())?;
+        if let Source::Stream(Format::Svmlight, stream) = opened {
+            svmlight::look_at(stream, &other.file, indices)?;
+        }
+    }
+    Ok(())
 }
 
 /// The task that each file stands for when it has no task column: its stem, preceded by its

@@ -2,27 +2,27 @@
 //!
 //! The features are one array, `X` unless the user names another, of shape (rows, …); axes beyond
 //! the second are flattened in C order, as `X.reshape(len(X), -1)` does. They have no names, so they
-//! are called `f0`, `f1`, …; against a model only their number is compared. Elements are read one
-//! at a time into their final place, whatever the dtype and the order of the axes: memory is the
-//! table and a buffer.
+//! are called `f0`, `f1`, …; against a model only their number is compared. The arrays are read side by
+//! side, some rows at a time; one in Fortran order has no rows before its end, and is read whole.
 //!
 //! An archive may be damaged or hostile: sizes in a header are believed only as far as the bytes
-//! that are stored, and every array is read to its end so that its checksum is verified.
+//! that are stored, and every array is read to its end so that its checksum is verified (`member.rs`).
 
-use std::collections::HashMap;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Seek, SeekFrom};
 
 use foretask::prepare::{Column, Frame, number_name, single_name, text_name};
 use npyz::half::f16;
 use npyz::{DType, Deserialize, NpyFile, NpyHeader, Order, TypeChar};
 use zip::ZipArchive;
-use zip::read::ZipFile;
 
+use super::batch::{Batches, Meter, rows_of};
+use super::builder::Categories;
 use super::category::Category;
 use super::error::{Names, Place, ReadError};
+use super::member::{Member, Stored};
 use super::packed::{TOO_MUCH, is_too_much};
 use super::roles::Request;
-use super::table::{Kept, Table};
+use super::table::{Kept, Origin, Table};
 
 /// The format's name in messages.
 pub const FORMAT: &str = "NumPy .npz";
@@ -33,93 +33,237 @@ const FEATURE_ARRAY: &str = "X";
 /// The label arrays that are looked for when the user names none, best first.
 const LABEL_ARRAYS: [&str; 4] = ["y", "label", "class", "target"];
 
-/// Bytes that are decompressed at a time.
-const BUFFER_BYTES: usize = 1 << 16;
+/// Opens the file once more: each array is read at a place of its own.
+pub type Opener = Box<dyn Fn() -> io::Result<Box<dyn Stored>>>;
 
-/// Bytes that can be read from any place.
-pub trait Stored: Read + Seek {}
+/// The rows of an archive, some at a time.
+pub struct Arrays<'a> {
+    request: &'a Request<'a>,
+    names: Vec<String>,
+    features: Features,
+    labels: Option<Labels>,
+    tasks: Option<Labels>,
+    groups: Option<Labels>,
+    rows: usize,
+    row: usize,
+    bytes: u64,
+    meter: Meter,
+}
 
-impl<T: Read + Seek> Stored for T {}
-
-/// Reads an archive.
-pub fn read(file: impl Stored + 'static, request: &Request) -> Result<Table, ReadError> {
-    let mut archive = Archive::open(file, request)?;
-    let roles = archive.roles()?;
-
-    let array = archive.array(&roles.features)?;
-    let (rows, width) = array.rows_and_width()?;
-    let (features, slots) = feature_names(width, &roles.features, request)?;
-    let columns = array.into_values(width, &slots, &features)?.columns(width);
-
-    let labels = match roles.label {
-        Some(name) => Some(archive.array(&name)?.into_categories(
-            "label",
+impl<'a> Arrays<'a> {
+    /// Reads the headers.
+    pub fn open(open: Opener, request: &'a Request<'a>, meter: &Meter) -> Result<Self, ReadError> {
+        let mut archive = Archive::open(open, request)?;
+        let roles = archive.roles()?;
+        let array = archive.array(&roles.features)?;
+        let (rows, width) = array.rows_and_width()?;
+        let (names, slots) = feature_names(width, &roles.features, request)?;
+        let features = array.into_features(width, slots, &names)?;
+        let mut labels = |name: Option<String>, role: &'static str| match name {
+            Some(name) => {
+                let array = archive.array(&name)?;
+                array.into_labels(role, rows, &roles.features).map(Some)
+            }
+            None => Ok(None),
+        };
+        let (label, task) = (labels(roles.label, "label")?, labels(roles.task, "task")?);
+        Ok(Self {
+            request,
+            names,
+            features,
+            labels: label,
+            tasks: task,
+            groups: labels(roles.group, "group")?,
             rows,
-            &roles.features,
-        )?),
-        None => None,
-    };
-    let tasks = match roles.task {
-        Some(name) => Some(
-            archive
-                .array(&name)?
-                .into_categories("task", rows, &roles.features)?,
-        ),
-        None => None,
-    };
-    let kept = match roles.group {
-        Some(name) => {
-            let array = archive.array(&name)?;
-            let cells = array.into_categories("group", rows, &roles.features)?;
-            vec![Kept { name, cells }]
-        }
-        None => Vec::new(),
-    };
-    let frame =
-        Frame::new(features, columns, rows).map_err(|error| damaged(request.file, &error))?;
-    Ok(Table {
-        frame,
-        labels: labels.map(shared),
-        tasks: tasks.map(shared),
-        array: true,
-        kept,
-        ..Table::default()
-    })
-}
-
-/// Rows with the same name share it.
-fn shared(names: Vec<String>) -> Vec<Category> {
-    let mut known: HashMap<String, Category> = HashMap::new();
-    let category = |name: String| match known.get(&name) {
-        Some(category) => category.clone(),
-        None => {
-            let category = Category::from(name.as_str());
-            known.insert(name, category.clone());
-            category
-        }
-    };
-    names.into_iter().map(category).collect()
-}
-
-/// The values of an array, row by row.
-enum Values {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-}
-
-impl Values {
-    /// The columns of an array of some width.
-    fn columns(self, width: usize) -> Vec<Column> {
-        fn every<T: Copy>(values: &[T], start: usize, step: usize) -> Vec<T> {
-            values.iter().skip(start).step_by(step).copied().collect()
-        }
-        (0..width)
-            .map(|column| match &self {
-                Self::F32(values) => Column::Singles(every(values, column, width)),
-                Self::F64(values) => Column::Numbers(every(values, column, width)),
-            })
-            .collect()
+            row: 0,
+            bytes: archive.bytes,
+            meter: meter.clone(),
+        })
     }
+}
+
+impl Batches for Arrays<'_> {
+    fn next(&mut self, values: usize) -> Result<Option<Table>, ReadError> {
+        if self.row == self.rows {
+            return Ok(None);
+        }
+        let before = self.row;
+        let rows = rows_of(values, self.names.len()).min(self.rows - before);
+        let columns = self.features.next(before, rows, &self.names)?;
+        let named = |array: &mut Option<Labels>| match array {
+            Some(array) => array.next(before, rows).map(Some),
+            None => Ok(None),
+        };
+        let (labels, tasks) = (named(&mut self.labels)?, named(&mut self.tasks)?);
+        let kept = match (named(&mut self.groups)?, &self.groups) {
+            (Some(cells), Some(array)) => vec![Kept {
+                name: array.name.clone(),
+                cells: cells.iter().map(|cell| cell.as_ref().to_owned()).collect(),
+            }],
+            _ => Vec::new(),
+        };
+        self.row += rows;
+        if self.row == self.rows {
+            self.features.end()?;
+            let labels = [&mut self.labels, &mut self.tasks, &mut self.groups];
+            labels.into_iter().flatten().try_for_each(Labels::end)?;
+        }
+        let share = self.row as f64 / self.rows as f64;
+        self.meter.set((self.bytes as f64 * share) as u64);
+        let frame = Frame::new(self.names.clone(), columns, rows)
+            .map_err(|error| damaged(self.request.file, &error))?;
+        Ok(Some(Table {
+            frame,
+            labels,
+            tasks,
+            array: true,
+            kept,
+            origin: Origin {
+                before,
+                ..Origin::default()
+            },
+            ..Table::default()
+        }))
+    }
+}
+
+/// Numbers as they are read.
+type Numbers<V> = Box<dyn Iterator<Item = io::Result<V>>>;
+
+/// The rows of the features.
+struct Features {
+    values: Values,
+    /// Where the columns of the file go, in the order of the file.
+    slots: Vec<usize>,
+    member: Member,
+    file: String,
+    array: String,
+}
+
+enum Values {
+    Singles(Numbers<f32>),
+    Doubles(Numbers<f64>),
+}
+
+impl Features {
+    /// The columns of the next rows.
+    fn next(
+        &mut self,
+        before: usize,
+        rows: usize,
+        names: &[String],
+    ) -> Result<Vec<Column>, ReadError> {
+        let (file, array, slots) = (&self.file, &self.array, &self.slots);
+        let place = |row: usize, slot: usize| Place {
+            file: file.clone(),
+            row: before + row + 1,
+            column: names.get(slot).cloned().unwrap_or_default(),
+        };
+        let unreadable = |error: io::Error| damaged_array(file, array, &error);
+        Ok(match &mut self.values {
+            Values::Singles(next) => {
+                let columns = filled(next, rows, slots, unreadable, place)?;
+                columns.into_iter().map(Column::Singles).collect()
+            }
+            Values::Doubles(next) => {
+                let columns = filled(next, rows, slots, unreadable, place)?;
+                columns.into_iter().map(Column::Numbers).collect()
+            }
+        })
+    }
+
+    fn end(&mut self) -> Result<(), ReadError> {
+        let end = self.member.verify();
+        end.map_err(|error| damaged_array(&self.file, &self.array, &error))
+    }
+}
+
+/// The next rows, column by column.
+fn filled<V: Copy + Into<f64>>(
+    next: &mut Numbers<V>,
+    rows: usize,
+    slots: &[usize],
+    unreadable: impl Fn(io::Error) -> ReadError,
+    place: impl Fn(usize, usize) -> Place,
+) -> Result<Vec<Vec<V>>, ReadError> {
+    let mut columns: Vec<Vec<V>> = slots.iter().map(|_| Vec::new()).collect();
+    for column in &mut columns {
+        if column.try_reserve_exact(rows).is_err() {
+            return Err(unreadable(io::Error::other("it does not fit in memory")));
+        }
+    }
+    for row in 0..rows {
+        for &slot in slots {
+            let value = next.next().unwrap_or_else(too_short).map_err(&unreadable)?;
+            let wide: f64 = value.into();
+            if !wide.is_finite() {
+                return Err(ReadError::NotFinite {
+                    place: place(row, slot),
+                    value: wide.to_string(),
+                });
+            }
+            if let Some(column) = columns.get_mut(slot) {
+                column.push(value);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn too_short<T>() -> io::Result<T> {
+    Err(io::ErrorKind::UnexpectedEof.into())
+}
+
+/// The name of each row, as it is read; none if it has none.
+struct Labels {
+    next: Box<dyn Iterator<Item = io::Result<Option<String>>>>,
+    /// A task may be a single name, for every row.
+    single: Option<Category>,
+    known: Categories,
+    role: &'static str,
+    member: Member,
+    file: String,
+    name: String,
+}
+
+impl Labels {
+    fn next(&mut self, before: usize, rows: usize) -> Result<Vec<Category>, ReadError> {
+        if let Some(single) = &self.single {
+            return Ok(vec![single.clone(); rows]);
+        }
+        (before..before + rows).map(|row| self.one(row)).collect()
+    }
+
+    fn one(&mut self, row: usize) -> Result<Category, ReadError> {
+        let place = || Place {
+            file: self.file.clone(),
+            row: row + 1,
+            column: self.name.clone(),
+        };
+        let next = self.next.next().unwrap_or_else(too_short);
+        match next {
+            Ok(Some(name)) if !name.is_empty() => Ok(self.known.exactly(&name)),
+            Ok(_) => Err(ReadError::EmptyCategory {
+                place: place(),
+                role: self.role,
+            }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData && is_utf8(&error) => {
+                Err(ReadError::NotUtf8 { place: place() })
+            }
+            Err(error) => Err(damaged_array(&self.file, &self.name, &error)),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), ReadError> {
+        let end = self.member.verify();
+        end.map_err(|error| damaged_array(&self.file, &self.name, &error))
+    }
+}
+
+/// Whether bytes were no text.
+fn is_utf8(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    inner.is_some_and(|inner| inner.is::<std::string::FromUtf8Error>())
 }
 
 /// The names of the arrays in their roles.
@@ -167,6 +311,7 @@ fn feature_names(
 
 /// An open archive.
 struct Archive<'a> {
+    open: Opener,
     zip: ZipArchive<BufReader<Box<dyn Stored>>>,
     names: Vec<String>,
     /// What the whole of it takes.
@@ -175,17 +320,20 @@ struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    fn open(mut file: impl Stored + 'static, request: &'a Request<'a>) -> Result<Self, ReadError> {
-        let end = file.seek(SeekFrom::End(0));
-        let bytes = end.map_err(|error| damaged(request.file, &error))?;
-        let zip = ZipArchive::new(BufReader::new(Box::new(file) as Box<dyn Stored>))
-            .map_err(|error| damaged(request.file, &error))?;
+    fn open(open: Opener, request: &'a Request<'a>) -> Result<Self, ReadError> {
+        let damaged = |error: &dyn std::fmt::Display| damaged(request.file, error);
+        let mut file = open().map_err(|error| damaged(&error))?;
+        let bytes = file
+            .seek(SeekFrom::End(0))
+            .map_err(|error| damaged(&error))?;
+        let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let mut names = Vec::new();
         for name in zip.file_names() {
-            let name = name.map_err(|error| damaged(request.file, &error))?;
+            let name = name.map_err(|error| damaged(&error))?;
             names.extend(npyz::npz::array_name_from_file_name(&name).map(str::to_owned));
         }
         Ok(Self {
+            open,
             zip,
             names,
             bytes,
@@ -238,21 +386,22 @@ impl<'a> Archive<'a> {
     }
 
     /// Opens an array and checks that its header promises no more than is stored.
-    fn array(&mut self, name: &str) -> Result<Array<'_>, ReadError> {
+    fn array(&mut self, name: &str) -> Result<Array<'a>, ReadError> {
         let file = self.request.file;
         let entry = self
             .zip
             .by_name(&npyz::npz::file_name_from_array_name(name))
             .map_err(|error| damaged(file, &error))?;
-        let stored = entry.size();
-        if is_too_much(entry.compressed_size().min(self.bytes), stored) {
+        if is_too_much(entry.compressed_size().min(self.bytes), entry.size()) {
             return Err(damaged_array(file, name, &TOO_MUCH));
         }
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, entry);
-        let header = NpyHeader::from_reader(&mut reader).map_err(|error| damaged(file, &error))?;
+        let again = (self.open)().map_err(|error| damaged(file, &error))?;
+        let mut member =
+            Member::new(again, &entry).map_err(|error| damaged_array(file, name, &error))?;
+        let header = NpyHeader::from_reader(&mut member).map_err(|error| damaged(file, &error))?;
         let array = Array {
             shape: Vec::new(),
-            reader,
+            member,
             header,
             file,
             name: name.to_owned(),
@@ -277,7 +426,9 @@ impl<'a> Archive<'a> {
             .and_then(size)
             .and_then(|count| count.checked_mul(array.header.dtype().num_bytes()?));
         match (shape, bytes) {
-            (Some(shape), Some(bytes)) if bytes as u64 <= stored => Ok(Array { shape, ..array }),
+            (Some(shape), Some(bytes)) if bytes as u64 <= array.member.left() => {
+                Ok(Array { shape, ..array })
+            }
             _ => Err(array.damaged("its header promises more than is stored")),
         }
     }
@@ -285,7 +436,7 @@ impl<'a> Archive<'a> {
 
 /// One array of an archive, its header read.
 struct Array<'a> {
-    reader: BufReader<ZipFile<'a, BufReader<Box<dyn Stored>>>>,
+    member: Member,
     header: NpyHeader,
     shape: Vec<usize>,
     file: &'a str,
@@ -313,135 +464,85 @@ impl Array<'_> {
         }
     }
 
-    fn into_values(
+    /// The rows, one after the other.
+    fn into_features(
         self,
         width: usize,
-        slots: &[usize],
+        slots: Vec<usize>,
         names: &[String],
-    ) -> Result<Values, ReadError> {
-        // Which column of the table each column of the file is, in the order of the file.
-        let columns = match self.header.order() {
-            Order::C => slots.to_vec(),
-            Order::Fortran => (0..width)
-                .map(|column| slots[c_position(column, &self.shape[1..])])
-                .collect(),
+    ) -> Result<Features, ReadError> {
+        let is_single = scalar(&self.header) == Some((TypeChar::Float, 4));
+        let values = match is_single {
+            true => Values::Singles(self.in_rows(self.elements(|value: f32| value)?, width)?),
+            false => Values::Doubles(self.in_rows(self.doubles()?, width)?),
         };
+        debug_assert_eq!(slots.len(), names.len());
+        Ok(Features {
+            values,
+            slots,
+            file: self.file.to_owned(),
+            array: self.name,
+            member: self.member,
+        })
+    }
+
+    fn doubles(&self) -> Result<Numbers<f64>, ReadError> {
         match scalar(&self.header) {
-            Some((TypeChar::Float, 4)) => self
-                .fill(&columns, names, |value: f32| value)
-                .map(Values::F32),
-            Some((TypeChar::Float, 2)) => {
-                self.doubles(&columns, names, |value: f16| f64::from(value))
-            }
-            Some((TypeChar::Float, 8)) => self.doubles(&columns, names, |value: f64| value),
-            Some((TypeChar::Int, 1)) => self.doubles(&columns, names, |value: i8| f64::from(value)),
-            Some((TypeChar::Int, 2)) => {
-                self.doubles(&columns, names, |value: i16| f64::from(value))
-            }
-            Some((TypeChar::Int, 4)) => {
-                self.doubles(&columns, names, |value: i32| f64::from(value))
-            }
-            Some((TypeChar::Int, 8)) => self.doubles(&columns, names, |value: i64| value as f64),
-            Some((TypeChar::Uint, 1)) => {
-                self.doubles(&columns, names, |value: u8| f64::from(value))
-            }
-            Some((TypeChar::Uint, 2)) => {
-                self.doubles(&columns, names, |value: u16| f64::from(value))
-            }
-            Some((TypeChar::Uint, 4)) => {
-                self.doubles(&columns, names, |value: u32| f64::from(value))
-            }
-            Some((TypeChar::Uint, 8)) => self.doubles(&columns, names, |value: u64| value as f64),
-            Some((TypeChar::Bool, _)) => {
-                self.doubles(&columns, names, |value: bool| f64::from(u8::from(value)))
-            }
+            Some((TypeChar::Float, 2)) => self.elements(|value: f16| f64::from(value)),
+            Some((TypeChar::Float, 8)) => self.elements(|value: f64| value),
+            Some((TypeChar::Int, 1)) => self.elements(|value: i8| f64::from(value)),
+            Some((TypeChar::Int, 2)) => self.elements(|value: i16| f64::from(value)),
+            Some((TypeChar::Int, 4)) => self.elements(|value: i32| f64::from(value)),
+            Some((TypeChar::Int, 8)) => self.elements(|value: i64| value as f64),
+            Some((TypeChar::Uint, 1)) => self.elements(|value: u8| f64::from(value)),
+            Some((TypeChar::Uint, 2)) => self.elements(|value: u16| f64::from(value)),
+            Some((TypeChar::Uint, 4)) => self.elements(|value: u32| f64::from(value)),
+            Some((TypeChar::Uint, 8)) => self.elements(|value: u64| value as f64),
+            Some((TypeChar::Bool, _)) => self.elements(|value: bool| f64::from(u8::from(value))),
             _ => Err(ReadError::NonNumericColumn {
                 file: self.file.to_owned(),
-                column: self.name,
+                column: self.name.clone(),
                 example: format!("its dtype is {}", self.header.dtype().descr()),
             }),
         }
     }
 
-    fn doubles<T: Deserialize>(
-        self,
-        columns: &[usize],
-        names: &[String],
-        convert: impl Fn(T) -> f64,
-    ) -> Result<Values, ReadError> {
-        self.fill(columns, names, convert).map(Values::F64)
-    }
-
-    /// Reads every element into its place of the row-major values.
-    fn fill<T: Deserialize, V: Copy + Default + Into<f64>>(
-        mut self,
-        columns: &[usize],
-        names: &[String],
-        convert: impl Fn(T) -> V,
-    ) -> Result<Vec<V>, ReadError> {
-        let (rows, width) = (self.shape[0], columns.len());
+    /// The elements row by row; those of an array in Fortran order are all read first.
+    fn in_rows<V: Copy + Default + 'static>(
+        &self,
+        mut elements: Numbers<V>,
+        width: usize,
+    ) -> Result<Numbers<V>, ReadError> {
+        if self.header.order() == Order::C {
+            return Ok(elements);
+        }
+        let rows = self.shape[0];
         let mut values = Vec::new();
         if values.try_reserve_exact(rows * width).is_err() {
             return Err(self.damaged("it does not fit in memory"));
         }
         values.resize(rows * width, V::default());
-        let (file, array) = (self.file, self.name.clone());
-        let mut put = |row: usize, column: usize, element: io::Result<T>| {
-            let value = convert(element.map_err(|error| damaged_array(file, &array, &error))?);
-            let wide: f64 = value.into();
-            if !wide.is_finite() {
-                let place = Place {
-                    file: file.to_owned(),
-                    row: row + 1,
-                    column: names[column].clone(),
-                };
-                return Err(ReadError::NotFinite {
-                    place,
-                    value: wide.to_string(),
-                });
-            }
-            values[row * width + column] = value;
-            Ok(())
-        };
-        let order = self.header.order();
-        {
-            let mut elements = self.elements::<T>()?;
-            let mut next = || {
-                elements
-                    .next()
-                    .unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))
-            };
-            match order {
-                Order::C => {
-                    for row in 0..rows {
-                        for &column in columns {
-                            put(row, column, next())?;
-                        }
-                    }
-                }
-                Order::Fortran => {
-                    for &column in columns {
-                        for row in 0..rows {
-                            put(row, column, next())?;
-                        }
-                    }
-                }
+        for position in 0..width {
+            let column = c_position(position, &self.shape[1..]);
+            for row in 0..rows {
+                let value = elements.next().unwrap_or_else(too_short);
+                values[row * width + column] =
+                    value.map_err(|error| damaged_array(self.file, &self.name, &error))?;
             }
         }
-        self.verify_checksum()?;
-        Ok(values)
+        Ok(Box::new(values.into_iter().map(Ok)))
     }
 
     /// One name per row; a task may also be a single name, for every row.
-    fn into_categories(
-        mut self,
+    fn into_labels(
+        self,
         role: &'static str,
         rows: usize,
         features: &str,
-    ) -> Result<Vec<String>, ReadError> {
-        let single = role == "task" && self.shape.is_empty();
+    ) -> Result<Labels, ReadError> {
+        let is_single = role == "task" && self.shape.is_empty();
         let count: usize = self.shape.iter().product();
-        if !single && (count != rows || self.shape.first() != Some(&rows)) {
+        if !is_single && (count != rows || self.shape.first() != Some(&rows)) {
             let axes: Vec<String> = self.shape.iter().map(usize::to_string).collect();
             return Err(ReadError::ArrayLength {
                 file: self.file.to_owned(),
@@ -451,23 +552,25 @@ impl Array<'_> {
                 rows,
             });
         }
-        let names = match scalar(&self.header) {
-            Some((TypeChar::Bool, _)) => self.names(role, |value: bool| Some(value.to_string())),
-            Some((TypeChar::Int, 1)) => self.names(role, |value: i8| Some(value.to_string())),
-            Some((TypeChar::Int, 2)) => self.names(role, |value: i16| Some(value.to_string())),
-            Some((TypeChar::Int, 4)) => self.names(role, |value: i32| Some(value.to_string())),
-            Some((TypeChar::Int, 8)) => self.names(role, |value: i64| Some(value.to_string())),
-            Some((TypeChar::Uint, 1)) => self.names(role, |value: u8| Some(value.to_string())),
-            Some((TypeChar::Uint, 2)) => self.names(role, |value: u16| Some(value.to_string())),
-            Some((TypeChar::Uint, 4)) => self.names(role, |value: u32| Some(value.to_string())),
-            Some((TypeChar::Uint, 8)) => self.names(role, |value: u64| Some(value.to_string())),
-            Some((TypeChar::Float, 2)) => self.names(role, |value: f16| number_name(value.into())),
-            Some((TypeChar::Float, 4)) => self.names(role, single_name),
-            Some((TypeChar::Float, 8)) => self.names(role, number_name),
-            Some((TypeChar::UnicodeStr, _)) => {
-                self.names(role, |text: String| Some(text_name(&text)))
-            }
-            Some((TypeChar::ByteStr, _)) => self.byte_names(role),
+        let next = match scalar(&self.header) {
+            Some((TypeChar::Bool, _)) => self.elements(|value: bool| Some(value.to_string())),
+            Some((TypeChar::Int, 1)) => self.elements(|value: i8| Some(value.to_string())),
+            Some((TypeChar::Int, 2)) => self.elements(|value: i16| Some(value.to_string())),
+            Some((TypeChar::Int, 4)) => self.elements(|value: i32| Some(value.to_string())),
+            Some((TypeChar::Int, 8)) => self.elements(|value: i64| Some(value.to_string())),
+            Some((TypeChar::Uint, 1)) => self.elements(|value: u8| Some(value.to_string())),
+            Some((TypeChar::Uint, 2)) => self.elements(|value: u16| Some(value.to_string())),
+            Some((TypeChar::Uint, 4)) => self.elements(|value: u32| Some(value.to_string())),
+            Some((TypeChar::Uint, 8)) => self.elements(|value: u64| Some(value.to_string())),
+            Some((TypeChar::Float, 2)) => self.elements(|value: f16| number_name(value.into())),
+            Some((TypeChar::Float, 4)) => self.elements(single_name),
+            Some((TypeChar::Float, 8)) => self.elements(number_name),
+            Some((TypeChar::UnicodeStr, _)) => self.elements(|text: String| Some(text_name(&text))),
+            Some((TypeChar::ByteStr, _)) => self.try_elements(|bytes: Vec<u8>| {
+                let text = String::from_utf8(bytes);
+                let text = text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+                Ok(Some(text_name(&text?)))
+            }),
             _ => Err(ReadError::NotCategory {
                 file: self.file.to_owned(),
                 role,
@@ -475,69 +578,45 @@ impl Array<'_> {
                 found: format!("dtype {}", self.header.dtype().descr()),
             }),
         }?;
-        self.verify_checksum()?;
-        if single {
-            Ok(names.iter().cycle().take(rows).cloned().collect())
-        } else {
-            Ok(names)
-        }
-    }
-
-    fn names<T: Deserialize>(
-        &mut self,
-        role: &'static str,
-        name: impl Fn(T) -> Option<String>,
-    ) -> Result<Vec<String>, ReadError> {
-        self.each_name(role, |element, _| Ok(name(element)))
-    }
-
-    fn byte_names(&mut self, role: &'static str) -> Result<Vec<String>, ReadError> {
-        self.each_name(role, |bytes: Vec<u8>, place| {
-            let text = std::str::from_utf8(&bytes).map_err(|_| ReadError::NotUtf8 {
-                place: place.clone(),
-            })?;
-            Ok(Some(text_name(text)))
-        })
-    }
-
-    fn each_name<T: Deserialize>(
-        &mut self,
-        role: &'static str,
-        name: impl Fn(T, &Place) -> Result<Option<String>, ReadError>,
-    ) -> Result<Vec<String>, ReadError> {
-        let (file, array) = (self.file, self.name.clone());
-        let mut place = Place {
-            file: file.to_owned(),
-            row: 0,
-            column: array.clone(),
+        let mut labels = Labels {
+            next,
+            single: None,
+            known: Categories::default(),
+            role,
+            file: self.file.to_owned(),
+            name: self.name,
+            member: self.member,
         };
-        let mut names = Vec::new();
-        for element in self.elements::<T>()? {
-            place.row += 1;
-            let element = element.map_err(|error| damaged_array(file, &array, &error))?;
-            match name(element, &place)? {
-                Some(name) if !name.is_empty() => names.push(name),
-                _ => return Err(ReadError::EmptyCategory { place, role }),
-            }
+        if is_single {
+            labels.single = Some(labels.one(0)?);
         }
-        Ok(names)
+        Ok(labels)
     }
 
-    fn elements<T: Deserialize>(
-        &mut self,
-    ) -> Result<impl Iterator<Item = io::Result<T>>, ReadError> {
-        let (file, name) = (self.file, &self.name);
-        NpyFile::with_header(self.header.clone(), &mut self.reader)
+    /// The elements in the order of the file, as what they are converted to.
+    fn elements<T: Deserialize + 'static, V: 'static>(
+        &self,
+        convert: impl Fn(T) -> V + 'static,
+    ) -> Result<Numbers<V>, ReadError>
+    where
+        T::TypeReader: 'static,
+    {
+        self.try_elements(move |element| Ok(convert(element)))
+    }
+
+    fn try_elements<T: Deserialize + 'static, V: 'static>(
+        &self,
+        convert: impl Fn(T) -> io::Result<V> + 'static,
+    ) -> Result<Numbers<V>, ReadError>
+    where
+        T::TypeReader: 'static,
+    {
+        let elements = NpyFile::with_header(self.header.clone(), self.member.clone())
             .data::<T>()
-            .map_err(|error| damaged_array(file, name, &error))
-    }
-
-    /// Reads what is left: the zip reader compares the checksum when it reaches the end.
-    fn verify_checksum(&mut self) -> Result<(), ReadError> {
-        match io::copy(&mut self.reader, &mut io::sink()) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(damaged_array(self.file, &self.name, &error)),
-        }
+            .map_err(|error| damaged_array(self.file, &self.name, &error))?;
+        Ok(Box::new(
+            elements.map(move |element| element.and_then(&convert)),
+        ))
     }
 
     fn damaged(&self, reason: &str) -> ReadError {

@@ -13,18 +13,22 @@ use ::parquet::arrow::arrow_reader::{
 };
 use ::parquet::file::reader::ChunkReader;
 
-use super::arrow::{Growing, header};
+use super::arrow::Growing;
 use super::batch::{Batches, Meter, rows_of};
 use super::error::ReadError;
 use super::pages;
 use super::roles::Request;
 use super::table::Table;
+use super::vectors::{Layout, Shared};
 
 /// The format's name in messages.
 pub const FORMAT: &str = "Parquet";
 
 /// Rows that are decoded at a time: enough to amortise a batch, little beside the table.
 const BATCH_ROWS: usize = 4096;
+
+/// Rows with vectors that are decoded at a time.
+const VECTORS: usize = 256;
 
 /// Values that are decoded at a time, at most.
 const BATCH_VALUES: usize = 1 << 19;
@@ -49,12 +53,13 @@ impl<'a> Groups<'a> {
         meter: &Meter,
     ) -> Result<Self, ReadError> {
         let bytes = file.len();
+        let file = Shared::new(file);
         let damaged = |error: &dyn std::fmt::Display| damaged(request, error);
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let told = ArrowReaderMetadata::load(&file, options).map_err(|error| damaged(&error))?;
         let schema = Arc::clone(told.schema());
-        let header = header(&schema);
-        let roles = request.assign(&header)?;
+        let layout = Layout::look(&file, &told, damaged)?;
+        let roles = request.assign(&layout.header)?;
         let mut rows: usize = 0;
         let starts = told.metadata().row_groups().iter().map(|group| {
             let start = rows;
@@ -62,12 +67,16 @@ impl<'a> Groups<'a> {
             start
         });
         let starts: Arc<[usize]> = starts.collect();
-        let columns = Growing::new(&schema, header, roles, request, FORMAT).in_groups(starts);
+        let columns = Growing::new(&schema, layout, roles, request, FORMAT).in_groups(starts);
         let decoded = columns.decoded().iter().copied();
         let mask = ProjectionMask::roots(told.parquet_schema(), decoded);
         pages::check(&file, told.metadata(), |leaf| mask.leaf_included(leaf))
             .map_err(|reason| damaged(&reason))?;
-        let batch = rows_of(BATCH_VALUES, columns.width()).min(BATCH_ROWS);
+        let most = match columns.has_vectors() {
+            true => VECTORS,
+            false => BATCH_ROWS,
+        };
+        let batch = rows_of(BATCH_VALUES, columns.width()).min(most);
         let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, told)
             .with_batch_size(batch)
             .with_projection(mask)
@@ -87,8 +96,7 @@ impl<'a> Groups<'a> {
 
 impl Batches for Groups<'_> {
     fn next(&mut self, values: usize) -> Result<Option<Table>, ReadError> {
-        let most = rows_of(values, self.columns.width());
-        while self.columns.waiting() < most {
+        while !self.columns.is_full(values) {
             let Some(batch) = self.batches.next() else {
                 break;
             };

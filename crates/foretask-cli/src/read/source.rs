@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -103,6 +104,66 @@ pub fn open(path: &Path, wanted: Option<Format>, meter: &Meter) -> Result<Source
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(Source::Memory(format, bytes))
+}
+
+/// A stream that is read twice: a file is opened again, and what can be read once only is held in memory.
+pub struct Twice {
+    path: PathBuf,
+    wanted: Option<Format>,
+    meter: Meter,
+    next: Option<Box<dyn BufRead>>,
+    held: Option<Arc<[u8]>>,
+}
+
+impl Twice {
+    /// Of an open stream.
+    pub fn new(
+        path: &Path,
+        wanted: Option<Format>,
+        meter: &Meter,
+        mut stream: Box<dyn BufRead>,
+    ) -> Result<Self, ReadError> {
+        let mut held = None;
+        if is_stream(path) {
+            let mut bytes = Vec::new();
+            let read = stream.read_to_end(&mut bytes);
+            read.map_err(|error| ReadError::Unreadable {
+                file: shown(path),
+                reason: error.to_string(),
+            })?;
+            held = Some(Arc::from(bytes));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            wanted,
+            meter: meter.clone(),
+            next: Some(stream),
+            held,
+        })
+    }
+
+    /// The stream from its start.
+    pub fn pass(&mut self) -> Result<Box<dyn BufRead>, ReadError> {
+        if let Some(bytes) = &self.held {
+            return Ok(Box::new(io::Cursor::new(Arc::clone(bytes))));
+        }
+        if let Some(stream) = self.next.take() {
+            return Ok(stream);
+        }
+        self.meter.set(0);
+        match open(&self.path, self.wanted, &self.meter)? {
+            Source::Stream(_, stream) => Ok(stream),
+            Source::File(..) | Source::Memory(..) => Err(ReadError::Unreadable {
+                file: shown(&self.path),
+                reason: "it was changed while it was read".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Whether it can be read once only.
+pub fn is_stream(path: &Path) -> bool {
+    is_standard_input(path) || (path.exists() && !path.is_file())
 }
 
 impl Format {

@@ -12,6 +12,7 @@ mod faults;
 mod fuzzed;
 mod groups;
 mod hygiene;
+mod in_batches;
 mod limits;
 mod output;
 mod pictures;

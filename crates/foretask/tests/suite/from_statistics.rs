@@ -372,7 +372,7 @@ fn bytes_of_another_version_are_refused_with_both_named() {
         .collect();
     let error = Statistics::from_bytes(&bytes).unwrap_err().to_string();
     assert!(error.contains("'foretask-statistics-2'"), "{error}");
-    assert!(error.contains("'foretask-statistics-3'"), "{error}");
+    assert!(error.contains("'foretask-statistics-4'"), "{error}");
 }
 
 #[test]

@@ -202,3 +202,65 @@ fn errors_name_the_row() {
         }
     ));
 }
+
+/// A file of sparse rows is about as large as their entries, and what comes of it is what was written.
+#[test]
+fn files_hold_entries() {
+    let gathered = |p: usize, counts: &[(&str, usize)]| {
+        let data = words(p, counts, 7);
+        let csr = Csr::of(&data);
+        let mut statistics = Statistics::new(p).with_all_targets();
+        let added = statistics.add(csr.rows(), &data.task, &data.class);
+        added.unwrap();
+        (csr.values.len(), statistics)
+    };
+    let (entries, statistics) = gathered(3000, &[("a source", 400), ("target", 600)]);
+    let bytes = statistics.to_bytes().unwrap();
+    // A column and a value an entry; and means, squares and bounds, by bits that say where there are any.
+    let (own, others) = (16 * entries, 12 * 3000 * 8);
+    assert!(bytes.len() < own + others + others / 4, "{}", bytes.len());
+    let again = Statistics::from_bytes(&bytes).unwrap();
+    assert!(again.to_bytes().unwrap() == bytes);
+    let (_, few) = gathered(300, &[("a source", 40), ("target", 60)]);
+    let again = Statistics::from_bytes(&few.to_bytes().unwrap()).unwrap();
+    let settings = plain();
+    let studies = [&few, &again].map(|own| Study::new(own, &settings).unwrap());
+    assert_eq!(studies[0].forecast().error, studies[1].forecast().error);
+    let [one, two] = studies.map(|study| study.model().unwrap().to_bytes().unwrap());
+    assert!(one == two);
+}
+
+/// Whatever is edited in it: refused, or of use.
+#[test]
+fn edited_entries_are_refused() {
+    let data = words(40, &[("a", 9), ("b", 11)], 3);
+    let csr = Csr::of(&data);
+    let mut statistics = Statistics::new(40).with_all_targets();
+    statistics.add(csr.rows(), &data.task, &data.class).unwrap();
+    let bytes = statistics.to_bytes().unwrap();
+    let tensors = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let mut refused = 0;
+    for (name, view) in tensors.tensors() {
+        let start = view.data().as_ptr() as usize - bytes.as_ptr() as usize;
+        let must = ["starts", "columns", "entries"]
+            .iter()
+            .any(|own| name.starts_with(own));
+        for at in (start..start + view.data().len()).step_by(8) {
+            let value = f64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+            for other in [value + 1.0, value - 1.0, value + 0.5, 1e18, -1.0, f64::NAN] {
+                let mut changed = bytes.clone();
+                changed[at..at + 8].copy_from_slice(&other.to_le_bytes());
+                let sealed = crate::tensors::sealed_anew(&changed).unwrap();
+                let read = Statistics::from_bytes(&sealed);
+                refused += usize::from(read.is_err());
+                assert!(
+                    read.is_err() || !must || other == value,
+                    "{name}: {value} is {other}"
+                );
+            }
+        }
+        // Without it, nothing is whole.
+        assert!(name == "checksum" || !view.data().is_empty(), "{name}");
+    }
+    assert!(refused > 1000, "{refused}");
+}

@@ -253,7 +253,7 @@ fn a_header_that_does_not_fit_the_data_is_refused() {
         (r#"\"features\":3"#, r#"\"features\":-3"#),
         (r#"[1,1]"#, r#"[1,2]"#),
         (r#"[1,1]"#, r#"[1]"#),
-        (r#"foretask-statistics-3"#, r#"foretask-statistics-9"#),
+        (r#"foretask-statistics-4"#, r#"foretask-statistics-9"#),
         (r#"\"counts\":[4,3]"#, r#"\"counts\":[7,0]"#),
         (r#"\"name\":\"north\""#, r#"\"name\":\"east\""#),
         (r#"\"parts\":[\""#, r#"\"parts\":[\"g"#),

@@ -83,7 +83,7 @@ impl Adding {
                 part: None,
                 done: Done::default(),
             };
-            self.sum = survey.is_plain().then(sum);
+            self.sum = (table.array || survey.is_plain()).then(sum);
         }
         let mut columns = table.frame.columns().iter();
         if !columns.all(is_plain) {

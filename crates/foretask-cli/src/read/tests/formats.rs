@@ -72,12 +72,27 @@ fn svmlight_writes_out_its_zeros() {
     let table = predict(&first, &["f3", "f9"]).unwrap();
     assert_eq!(doubles(&table), [2.0, 0.0, 0.0, 0.0]);
     let second = folder.write("b.svm", "+1 7:1\n");
-    let result = read(
-        &[first, second.clone()],
-        &Columns::default(),
-        Purpose::Train,
+    let both = |files: &[PathBuf]| read(files, &Columns::default(), Purpose::Train);
+    // All files say together what the columns are.
+    for files in [[&first, &second], [&second, &first]] {
+        let table = both(&files.map(PathBuf::clone)).unwrap();
+        assert_eq!(table.frame.names().len(), 7);
+        assert_eq!(doubles(&table).iter().sum::<f64>(), 4.5);
+    }
+    let table = folder.write("t.csv", "label,f1,f2,f3\na,1,2,3\n");
+    assert_message(both(&[table, second.clone()]), &second, &["index 7"]);
+    let zero = train(&folder.write("zero.svm", "+1 0:2 2:1\n-1 1:3\n")).unwrap();
+    assert_eq!(zero.frame.names(), ["f0", "f1", "f2"]);
+    assert_eq!(doubles(&zero), [2.0, 0.0, 1.0, 0.0, 3.0, 0.0]);
+    assert_message(
+        predict(&second, &["a", "b"]),
+        &second,
+        &["'a', 'b'", "f1, f2"],
     );
-    assert_message(result, &second, &["index 7"]);
+    // Far columns are there if a row gives them.
+    let far = train(&folder.write("far.svm", "+1 3:1 4000000:2\n-1 70000:1\n")).unwrap();
+    assert_eq!(far.frame.names(), ["f3", "f70000", "f4000000"]);
+    assert_eq!(doubles(&far), [1.0, 0.0, 2.0, 0.0, 1.0, 0.0]);
     let path = folder.write("c.svm", "+1 1:x\n");
     assert_message(train(&path), &path, &["line 1", "index:value"]);
 }

@@ -409,3 +409,46 @@ fn damaged_archives_are_refused_without_a_panic() {
     let path = folder.write("text.npz", "a,label\n1,u\n");
     assert_message(train(&path), &path, &["NumPy .npz", "damaged"]);
 }
+
+/// Arrays are read side by side, some rows at a time, whatever their types and however they are packed.
+#[test]
+fn batches_of_arrays_are_the_table() {
+    let folder = Folder::new();
+    let values: Vec<f64> = (0..46).map(|value| f64::from(value) / 4.0).collect();
+    let turned: Vec<f64> = (0..46)
+        .map(|place| values[place % 23 * 2 + place / 23])
+        .collect();
+    let names: Vec<String> = (0..23).map(|row| format!("t{}", row % 2)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let labels: Vec<i64> = (0..23).map(|row| row % 3).collect();
+    let double = || DType::Plain("<f8".parse().unwrap());
+    for (archive, order, stored) in [
+        (Npz::new(), Order::C, &values),
+        (Npz::compressed(), Order::C, &values),
+        (Npz::compressed(), Order::Fortran, &turned),
+    ] {
+        let archive = archive
+            .typed("X", &[23, 2], double(), order, stored)
+            .array("y", &[23], &labels)
+            .text("task", &[23], "<U2", &names);
+        let bytes = archive.bytes();
+        let path = folder.write("a.npz", &bytes);
+        super::batches::assert_same(&path, 2);
+        assert_eq!(doubles(&train(&path).unwrap()), values);
+        // Cut before the directory, which a search for its beginning may find otherwise.
+        let cut = folder.write("cut.npz", &bytes[..bytes.len() / 2]);
+        assert_message(train(&cut), &cut, &["damaged"]);
+    }
+    // A checksum is compared when all rows were read.
+    let bytes = Npz::new()
+        .array("X", &[23, 2], &values)
+        .array("y", &[23], &labels)
+        .bytes();
+    let place = bytes
+        .windows(8)
+        .position(|eight| eight == 11.25_f64.to_le_bytes());
+    let mut changed = bytes.clone();
+    changed[place.unwrap()] ^= 1;
+    let path = folder.write("changed.npz", changed);
+    assert_message(train(&path), &path, &["array 'X'", "checksum"]);
+}

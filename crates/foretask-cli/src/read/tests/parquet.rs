@@ -291,3 +291,150 @@ fn damaged_files_are_refused_without_a_panic() {
     let path = folder.write("text.parquet", "a,label\n1,u\n");
     assert_message(train(&path), &path, &["Parquet", "damaged"]);
 }
+
+/// A row of vectors as Spark writes them: sparse with a size, indices and values, or dense.
+type Vector = (i8, Option<i32>, Option<Vec<i32>>, Option<Vec<f64>>);
+
+fn sparse(size: i32, entries: &[(i32, f64)]) -> Option<Vector> {
+    let (indices, values) = entries.iter().copied().unzip();
+    Some((0, Some(size), Some(indices), Some(values)))
+}
+
+fn dense(values: &[f64]) -> Option<Vector> {
+    Some((1, None, None, Some(values.to_vec())))
+}
+
+/// A file with labels and vectors, in row groups of two.
+fn vectors(folder: &Folder, rows: &[Option<Vector>]) -> PathBuf {
+    use arrow_array::builder::{
+        Float64Builder, Int8Builder, Int32Builder, ListBuilder, StructBuilder,
+    };
+    use arrow_schema::{DataType, Field, Fields};
+
+    let list = |kind: DataType| DataType::List(Arc::new(Field::new("item", kind, true)));
+    let fields = Fields::from(vec![
+        Field::new("type", DataType::Int8, false),
+        Field::new("size", DataType::Int32, true),
+        Field::new("indices", list(DataType::Int32), true),
+        Field::new("values", list(DataType::Float64), true),
+    ]);
+    let mut builder = StructBuilder::new(
+        fields,
+        vec![
+            Box::new(Int8Builder::new()),
+            Box::new(Int32Builder::new()),
+            Box::new(ListBuilder::new(Int32Builder::new())),
+            Box::new(ListBuilder::new(Float64Builder::new())),
+        ],
+    );
+    for row in rows {
+        let (kind, size, indices, values) = row.clone().unwrap_or((0, None, None, None));
+        builder
+            .field_builder::<Int8Builder>(0)
+            .unwrap()
+            .append_value(kind);
+        builder
+            .field_builder::<Int32Builder>(1)
+            .unwrap()
+            .append_option(size);
+        let own = builder
+            .field_builder::<ListBuilder<Int32Builder>>(2)
+            .unwrap();
+        own.append_option(indices.map(|own| own.into_iter().map(Some)));
+        let own = builder
+            .field_builder::<ListBuilder<Float64Builder>>(3)
+            .unwrap();
+        own.append_option(values.map(|own| own.into_iter().map(Some)));
+        builder.append(row.is_some());
+    }
+    let labels: Vec<&str> = (0..rows.len()).map(|row| ["u", "v"][row % 2]).collect();
+    let columns: [(&str, ArrayRef); 2] = [
+        ("label", Arc::new(StringArray::from(labels))),
+        ("words", Arc::new(builder.finish())),
+    ];
+    let columns = columns.map(|(name, array)| (name, array, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    for start in (0..rows.len()).step_by(2) {
+        writer
+            .write(&batch.slice(start, 2.min(rows.len() - start)))
+            .unwrap();
+        writer.flush().unwrap();
+    }
+    writer.close().unwrap();
+    folder.write("a.parquet", bytes)
+}
+
+#[test]
+fn vectors_of_spark_become_sparse_columns() {
+    let folder = Folder::new();
+    let rows = [
+        sparse(5, &[(1, 2.0), (4, 0.5)]),
+        sparse(5, &[]),
+        dense(&[1.0, 0.0, 0.0, -3.0, 0.0]),
+        sparse(5, &[(0, 7.0)]),
+    ];
+    let table = train(&vectors(&folder, &rows)).unwrap();
+    let names: Vec<String> = (0..5).map(|entry| format!("words[{entry}]")).collect();
+    assert_eq!(table.frame.names(), names);
+    assert!(table.array);
+    let entries: Vec<(Vec<u32>, Vec<f64>)> = (table.frame.columns().iter())
+        .map(|column| match column {
+            Column::Sparse {
+                rows: 4,
+                at,
+                values,
+            } => (at.clone(), values.clone()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        (vec![2, 3], vec![1.0, 7.0]),
+        (vec![0], vec![2.0]),
+        (vec![], vec![]),
+        (vec![2], vec![-3.0]),
+        (vec![0], vec![0.5]),
+    ];
+    assert_eq!(entries, expected);
+    // A model takes its own entries by name.
+    let some = predict(&folder.path("a.parquet"), &["words[4]", "words[0]"]).unwrap();
+    assert_eq!(some.frame.names(), ["words[4]", "words[0]"]);
+    match &some.frame.columns()[1] {
+        Column::Sparse { at, .. } => assert_eq!(*at, [2, 3]),
+        other => panic!("{other:?}"),
+    }
+    // Batches end by entries.
+    let parts = super::batches::batches(&folder.path("a.parquet"), 4, Purpose::Train).unwrap();
+    let mut joined = parts[0].clone();
+    for part in &parts[1..] {
+        joined.append(part.clone()).unwrap();
+    }
+    assert_eq!(joined.labels, table.labels);
+}
+
+#[test]
+fn bad_vectors_are_named_with_their_rows() {
+    let folder = Folder::new();
+    let good = || sparse(5, &[(1, 2.0), (4, 0.5)]);
+    for (bad, why) in [
+        (sparse(5, &[(1, 2.0), (5, 0.5)]), "index 5 is outside"),
+        (sparse(5, &[(-1, 2.0)]), "index -1 is outside"),
+        (sparse(5, &[(3, 2.0), (1, 0.5)]), "do not ascend"),
+        (sparse(5, &[(1, 2.0), (1, 0.5)]), "do not ascend"),
+        (sparse(6, &[(1, 2.0)]), "has 6 entries, others 5"),
+        (dense(&[1.0; 4]), "has 4 entries, others 5"),
+        (
+            Some((0, Some(5), Some(vec![1, 2]), Some(vec![1.0]))),
+            "2 indices and 1 values",
+        ),
+        (sparse(5, &[(1, f64::NAN)]), "NaN"),
+        (None, "the vector is missing"),
+    ] {
+        let path = vectors(&folder, &[good(), good(), good(), bad]);
+        let place = "row group 1, row 4, column 'words'";
+        assert_message(train(&path), &path, &[place, why]);
+    }
+    let path = vectors(&folder, &[sparse(1 << 21, &[(1, 1.0)])]);
+    assert_message(train(&path), &path, &["2097152 entries", "at most 1048576"]);
+}

@@ -64,9 +64,8 @@ impl Preparation {
     /// [`Error::Column`] for the first that is not there, with the name nearest to it.
     pub fn select(&self, mut frame: Frame) -> Result<Frame> {
         let mut columns = Vec::with_capacity(self.columns.len());
-        for wanted in &self.columns {
-            let place = frame.names.iter().position(|name| *name == wanted.name);
-            match place {
+        for (own, wanted) in self.columns.iter().enumerate() {
+            match frame.place(&wanted.name, own) {
                 Some(place) => columns.push(std::mem::replace(
                     &mut frame.columns[place],
                     Column::Numbers(Vec::new()),

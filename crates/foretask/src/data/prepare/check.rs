@@ -99,11 +99,9 @@ impl Preparation {
         let columns: Vec<(&Column, &Encoding, &str)> = self
             .columns
             .iter()
-            .filter_map(|encoded| {
-                let place = frame
-                    .names()
-                    .iter()
-                    .position(|name| *name == encoded.name)?;
+            .enumerate()
+            .filter_map(|(own, encoded)| {
+                let place = frame.place(&encoded.name, own)?;
                 let column = &frame.columns()[place];
                 Some((column, &encoded.encoding, encoded.name.as_str()))
             })

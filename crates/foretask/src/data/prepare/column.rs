@@ -457,6 +457,14 @@ impl Frame {
         &self.names
     }
 
+    /// Where the column of a name is, which may be at `guess`: in wide tables a search for each would take long.
+    pub(super) fn place(&self, name: &str, guess: usize) -> Option<usize> {
+        match self.names.get(guess).is_some_and(|own| own == name) {
+            true => Some(guess),
+            false => self.names.iter().position(|own| own == name),
+        }
+    }
+
     /// Its columns.
     pub fn columns(&self) -> &[Column] {
         &self.columns

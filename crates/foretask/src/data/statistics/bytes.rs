@@ -1,6 +1,7 @@
 //! Statistics as bytes: a safetensors file. Its only metadata entry names the format with its version and describes the
 //! rest (features by name and order, tasks, classes, whose rows are kept, which parts are in it), so that the same
-//! statistics are the same bytes; a checksum is over all of them. Of a scatter the lower triangle is stored.
+//! statistics are the same bytes; a checksum is over all of them. Of a scatter the lower triangle is stored, of sparse
+//! rows their entries, and of any table that is mostly zeros the other numbers (`thin`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +11,9 @@ use faer::Mat;
 use super::dealt::Sample;
 use super::{Bounds, Dealt, Keep, Kept, Portion, RowBlock, Second, Statistics, check};
 use crate::data::cells::{Cells, Task};
+use crate::data::rows::Rows;
 use crate::error::{Error, Result};
+use crate::numerics::sparse::Sparse;
 use crate::stop::Stop;
 use crate::tensors::{self, Table, Tables};
 
@@ -48,7 +51,7 @@ fn is_default(kept: &Kept) -> bool {
 }
 
 /// The name of the metadata entry, and so of the format.
-const FORMAT: &str = "foretask-statistics-3";
+const FORMAT: &str = "foretask-statistics-4";
 
 impl Statistics<'static> {
     /// Reads what [`Statistics::to_bytes`] wrote.
@@ -109,8 +112,11 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
             .filter(|_| scatter.is_none() || keep == Keep::Rows);
         let name = format!("scatter.{task}");
         tables.extend(scatter.map(|scatter| (name, vec![triangle(p)], lower(scatter))));
-        let name = format!("rows.{task}");
-        tables.extend(rows.map(|rows| (name, vec![rows.len(), p], rows.values())));
+        match rows {
+            Some(rows) if rows.is_sparse() => sparse_tables(task, rows, &mut tables),
+            Some(rows) => tables.push((format!("rows.{task}"), vec![rows.len(), p], rows.values())),
+            None => {}
+        }
         let dealt = match (rows, scatter, keep) {
             (None, Some(_), Keep::Folds | Keep::Rows) => statistics.deal_out(task, second),
             _ => None,
@@ -127,7 +133,101 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
         parts: statistics.parts(),
         folds,
     };
+    let tables = tables.into_iter().flat_map(thin).collect();
     tensors::write_sealed(FORMAT, &header, tables)
+}
+
+/// The entries of sparse rows.
+fn sparse_tables(task: usize, rows: &RowBlock<'_>, tables: &mut Vec<Table>) {
+    let mut entries = Sparse::new(rows.features());
+    rows.add_entries_to(&mut entries);
+    let (starts, columns, values) = entries.parts();
+    let mut push = |name: &str, values: Vec<f64>| {
+        tables.push((format!("{name}.{task}"), vec![values.len()], values));
+    };
+    push("starts", starts.iter().map(|&start| start as f64).collect());
+    push(
+        "columns",
+        columns.iter().map(|&column| f64::from(column)).collect(),
+    );
+    push("entries", values.to_vec());
+}
+
+/// Sparse rows, if these are the entries of any.
+fn sparse_rows(
+    starts: &[f64],
+    columns: &[f64],
+    values: &[f64],
+    features: usize,
+) -> Option<RowBlock<'static>> {
+    let whole = |most: f64| move |&x: &f64| is_whole(x, most).then_some(x);
+    let starts = starts.iter().map(whole(values.len() as f64));
+    let starts: Vec<usize> = starts.map(|x| Some(x? as usize)).collect::<Option<_>>()?;
+    let columns = columns.iter().map(whole(f64::from(u32::MAX)));
+    let columns: Vec<u32> = columns.map(|x| Some(x? as u32)).collect::<Option<_>>()?;
+    let rows = Rows::csr(&starts, &columns, values, features).ok()?;
+    let all: Vec<usize> = (0..rows.len()).collect();
+    Some(RowBlock::borrowed(rows, &all).to_owned())
+}
+
+/// Whole numbers are exact up to here.
+const MOST: f64 = 9_007_199_254_740_992.0;
+
+fn is_whole(x: f64, most: f64) -> bool {
+    x.fract() == 0.0 && (0.0..=most).contains(&x)
+}
+
+/// The bits that go into a number of a mask.
+const BITS: usize = 32;
+
+/// The name of the bits that say which numbers of a table are given.
+fn mask_of(name: &str) -> String {
+    format!("{name}.mask")
+}
+
+/// A table that is mostly zeros becomes two: the numbers that are not, and a bit for each that says whether it is one of
+/// them. What comes of a file is thus at most [`BITS`] times as large.
+fn thin((name, shape, values): Table) -> Vec<Table> {
+    let is_given = |x: &&f64| x.to_bits() != 0;
+    if 2 * values.iter().filter(is_given).count() >= values.len() {
+        return vec![(name, shape, values)];
+    }
+    let bits = |own: &[f64]| {
+        let own = own.iter().enumerate();
+        let given = own.filter(|(_, x)| x.to_bits() != 0);
+        f64::from(given.fold(0_u32, |bits, (place, _)| bits | 1 << place))
+    };
+    let mask: Vec<f64> = values.chunks(BITS).map(bits).collect();
+    let given: Vec<f64> = values.iter().filter(is_given).copied().collect();
+    vec![
+        (mask_of(&name), vec![mask.len()], mask),
+        (name, vec![given.len()], given),
+    ]
+}
+
+/// What [`thin`] made two tables of; none if it did not.
+fn thickened(mask: &[f64], given: &[f64], size: usize) -> Option<Vec<f64>> {
+    if mask.len() != size.div_ceil(BITS) {
+        return None;
+    }
+    let mut given = given.iter();
+    let mut values = Vec::with_capacity(size);
+    for &bits in mask {
+        if !is_whole(bits, f64::from(u32::MAX)) {
+            return None;
+        }
+        let (bits, own) = (bits as u32, BITS.min(size - values.len()));
+        if own < BITS && bits >> own != 0 {
+            return None;
+        }
+        for place in 0..own {
+            values.push(match bits >> place & 1 {
+                1 => *given.next()?,
+                _ => 0.0,
+            });
+        }
+    }
+    given.next().is_none().then_some(values)
 }
 
 /// The numbers of a task in folds.
@@ -250,7 +350,13 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
     let mut used = 1;
     // What is made here is as large as what was read: shapes are compared before.
     let mut read = |name: &str, size: Option<usize>| -> std::result::Result<Vec<f64>, String> {
-        let (_, values) = tables.get(name)?;
+        let (_, mut values) = tables.get(name)?;
+        if let (true, Some(size)) = (tables.has(&mask_of(name)), size) {
+            let (_, mask) = tables.get(&mask_of(name))?;
+            used += 1;
+            values = thickened(&mask, &values, size)
+                .ok_or_else(|| format!("the mask of '{name}' is none"))?;
+        }
         if Some(values.len()) != size {
             return Err(format!("'{name}' has the wrong shape"));
         }
@@ -274,12 +380,20 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
         let name = format!("rows.{task}");
         let samples = entry.samples();
         let few = samples < features;
-        let rows = match few || tables.has(&name) {
-            true => Some(RowBlock::owned(
-                read(&name, samples.checked_mul(features))?,
-                features,
-            )),
-            false => None,
+        let starts = format!("starts.{task}");
+        let rows = if tables.has(&starts) {
+            let starts = read(&starts, samples.checked_add(1))?;
+            let last = starts.last().copied().filter(|&last| is_whole(last, MOST));
+            let count = last.map(|last| last as usize);
+            let columns = read(&format!("columns.{task}"), count)?;
+            let values = read(&format!("entries.{task}"), count)?;
+            let rows = sparse_rows(&starts, &columns, &values, features);
+            Some(rows.ok_or_else(|| format!("the rows of task '{}' are none", entry.name))?)
+        } else if few || tables.has(&name) {
+            let values = read(&name, samples.checked_mul(features))?;
+            Some(RowBlock::owned(values, features))
+        } else {
+            None
         };
         second.push(match rows {
             Some(rows) if few => Second::Rows(rows),

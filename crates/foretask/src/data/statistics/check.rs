@@ -3,6 +3,7 @@
 
 use super::{Bounds, Dealt, FOLDS, Portion, RowBlock, Second, Statistics, columns, parts};
 use crate::data::cells::{Task, check_tasks};
+use crate::numerics::sparse::Sparse;
 
 /// Rounding that statistics may have gathered over many merges, relative to the numbers that it is made on.
 const ROUNDING: f64 = 1e-6;
@@ -173,6 +174,9 @@ fn of_rows(
 ) -> Result<(), String> {
     let (p, bounds) = (statistics.features, &statistics.bounds[task]);
     let name = &entry.name;
+    if rows.is_sparse() {
+        return of_entries(statistics, task, entry, rows);
+    }
     let values = rows.values();
     let mut rows = values.chunks_exact(p.max(1));
     for (cell, &count) in statistics.cells.of_task(task).zip(&entry.counts) {
@@ -185,15 +189,69 @@ fn of_rows(
                 sums[feature] += x / count as f64;
             }
         }
-        for (feature, mean) in sums.into_iter().enumerate() {
-            let apart = (mean - statistics.means[(feature, cell)]).abs();
-            let close = apart <= ROUNDING * size(bounds, feature);
-            if !close {
-                return Err(format!("the rows of task '{name}' have other means"));
-            }
+        same_means(statistics, task, cell, &sums)?;
+    }
+    Ok(())
+}
+
+/// The means of a class are those of its rows.
+fn same_means(
+    statistics: &Statistics<'_>,
+    task: usize,
+    cell: usize,
+    means: &[f64],
+) -> Result<(), String> {
+    let bounds = &statistics.bounds[task];
+    for (feature, mean) in means.iter().enumerate() {
+        let apart = (mean - statistics.means[(feature, cell)]).abs();
+        let close = apart <= ROUNDING * size(bounds, feature);
+        if !close {
+            let name = &statistics.cells.tasks()[task].name;
+            return Err(format!("the rows of task '{name}' have other means"));
         }
     }
     Ok(())
+}
+
+/// The same of sparse rows, by their entries.
+fn of_entries(
+    statistics: &Statistics<'_>,
+    task: usize,
+    entry: &Task,
+    rows: &RowBlock<'_>,
+) -> Result<(), String> {
+    let (p, bounds) = (statistics.features, &statistics.bounds[task]);
+    let mut entries = Sparse::new(p);
+    rows.add_entries_to(&mut entries);
+    let (starts, columns, values) = entries.parts();
+    let outside = |feature: usize, x: f64| x < bounds.least[feature] || x > bounds.most[feature];
+    let mut given = vec![0_usize; p];
+    let mut first = 0;
+    for (cell, &count) in statistics.cells.of_task(task).zip(&entry.counts) {
+        let own = starts[first]..starts[first + count];
+        first += count;
+        let mut means = vec![0.0; p];
+        for (&column, &x) in columns[own.clone()].iter().zip(&values[own]) {
+            let feature = column as usize;
+            if outside(feature, x) {
+                return Err(format!(
+                    "a row of task '{}' is beyond its bounds",
+                    entry.name
+                ));
+            }
+            given[feature] += 1;
+            means[feature] += x / count as f64;
+        }
+        same_means(statistics, task, cell, &means)?;
+    }
+    // What is not given is zero.
+    match (0..p).any(|feature| given[feature] < rows.len() && outside(feature, 0.0)) {
+        true => Err(format!(
+            "a row of task '{}' is beyond its bounds",
+            entry.name
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Folds have the means of the classes and the scatter of the task, and rows of the sample lie within the bounds.
