@@ -32,6 +32,13 @@ export function csv(path, header, rows) {
   writeFileSync(path, [header, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n");
 }
 
+/** Without the columns that do not vary in the target: the command line leaves out those that do not vary in a file. */
+function varying(rows, target) {
+  const own = rows.filter(([task]) => task === target);
+  const kept = own[0].map((_, i) => i < 2 || own.some((row) => row[i] !== own[0][i]));
+  return (row) => row.filter((_, i) => kept[i]);
+}
+
 const header = (features) => ["task", "label", ...Array.from({ length: features }, (_, i) => "f" + i)];
 
 /** Pairs of digits: 8 or 9 with few labels, four other pairs with more; and images of the target to test on. */
@@ -44,8 +51,9 @@ export function pairs(folder) {
     if (label >= 8 ? seen <= 10 + 4 * (label - 8) : seen <= 60) rows.push([task, label, ...pixels]);
     else if (label >= 8) test.push([task, label, ...pixels]);
   }
-  csv(join(folder, "pairs.csv"), header(64), rows);
-  csv(join(folder, "pairs-test.csv"), header(64), test);
+  const kept = varying(rows, "pair 4"), names = kept(header(64));
+  csv(join(folder, "pairs.csv"), names, rows.map(kept));
+  csv(join(folder, "pairs-test.csv"), names, test.map(kept));
   return { file: join(folder, "pairs.csv"), test: join(folder, "pairs-test.csv"), target: "pair 4" };
 }
 
@@ -56,7 +64,8 @@ export function ten(folder) {
     const seen = (found[label] = (found[label] || 0) + 1);
     return seen <= 7 ? [["few", "digit " + label, ...pixels]] : seen <= 30 ? [["many", "digit " + label, ...pixels]] : [];
   });
-  csv(join(folder, "ten.csv"), header(64), rows);
+  const kept = varying(rows, "few");
+  csv(join(folder, "ten.csv"), kept(header(64)), rows.map(kept));
   return { file: join(folder, "ten.csv"), target: "few" };
 }
 

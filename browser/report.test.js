@@ -2,7 +2,7 @@
 // by everybody, and says what the command line says when somebody plays with it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import axe from "axe-core";
@@ -41,6 +41,8 @@ before(async () => {
   problems.costs = drawn(folder, "costs", [
     { task: "site a", count: 60, apart: 1.1 }, { task: "site b", count: 40, apart: -1 }, { task: "here", count: [18, 30], apart: 1 },
   ], ["sick", "well"], 8, 7);
+  problems.many = drawn(folder, "many", Array.from({ length: 7 }, (_, i) => ({ task: "site " + "abcdefg"[i], count: 14 + i, apart: 1 - 0.35 * i })).concat([{ task: "here", count: 9, apart: 1 }]), ["sick", "well"], 6, 11);
+  pages.many = report("many", problems.many);
   pages.two = report("two", problems.two, "--test", problems.two.test);
   pages.ten = report("ten", problems.ten);
   pages.costs = report("costs", problems.costs, "--cost", "sick=4,well=1", "--prior", "sick=0.2,well=0.8", "--views", "linear");
@@ -82,7 +84,7 @@ const embedded = (file) => {
 };
 
 describe("a report is one file", () => {
-  for (const name of ["two", "ten", "costs", "alarm"]) {
+  for (const name of ["two", "ten", "costs", "alarm", "many"]) {
     test(name + " opens in under a second, asks for nothing, and is small", async () => {
       const { page, requests, complaints, took, close } = await open(pages[name]);
       assert.deepEqual(complaints, []);
@@ -246,23 +248,106 @@ describe("the page says what the core says", { timeout: 900_000 }, () => {
     });
   }
 
-  test("a source that is switched off", async () => {
-    const { page, close } = await open(pages.two);
-    const { sources } = embedded(pages.two);
-    const show = (one) => page.evaluate(({ error, interval }) => window.foretask.percent(error) + " (" + window.foretask.span(interval) + ")", one);
-    const says = () => page.locator("#sources-say").textContent();
-    for (const one of sources.filter((one) => one.task !== null)) {
-      const box = page.getByRole("switch", { name: "use " + one.task, exact: true });
-      await box.uncheck();
-      assert.ok((await says()).includes(await show({ error: one.error_without, interval: one.interval })), await says());
-      await box.check();
+  /** The forecast of the table without some tasks, which is what the page must say. */
+  const told = new Map();
+  const without = (problem, gone, options) => {
+    const key = [problem.file, ...gone].join("\n");
+    if (!told.has(key)) {
+      const file = join(folder, "without.csv");
+      const rows = readFileSync(problem.file, "utf8").split("\n");
+      writeFileSync(file, rows.filter((row) => !gone.some((task) => row.startsWith('"' + task + '",'))).join("\n"));
+      told.set(key, forecast({ file, target: problem.target }, "--no-rehearsal", "--no-details", ...options).forecast);
     }
-    await page.getByRole("switch").nth(0).uncheck();
-    await page.getByRole("switch").nth(1).uncheck();
-    assert.match(await says(), /not computed/);
+    return told.get(key);
+  };
+  const shows = async (page, { error, interval }) => {
+    const wanted = await page.evaluate(({ error, interval }) => window.foretask.percent(error) + " (" + window.foretask.span(interval) + ")", { error, interval });
+    const says = await page.locator("#sources-say").textContent();
+    assert.ok(says.includes("error " + wanted), says + " | " + wanted);
+  };
+
+  for (const [name, options] of [["two", []], ["ten", []], ["costs", ["--cost", "sick=4,well=1", "--prior", "sick=0.2,well=0.8", "--views", "linear"]]]) {
+    test(name + ": every combination of switches", async () => {
+      const { page, complaints, close } = await open(pages[name]);
+      const data = embedded(pages[name]);
+      const sources = data.tasks.map((task) => task.name).filter((task) => task !== data.target);
+      assert.equal(await page.getByRole("switch").count(), sources.length);
+      for (let bits = 0; bits < 2 ** sources.length; bits++) {
+        const gone = sources.filter((_, i) => (bits >> i) & 1);
+        for (const task of sources) await page.getByRole("switch", { name: "use " + task, exact: true }).setChecked(!gone.includes(task));
+        await shows(page, without(problems[name], gone, options));
+      }
+      if (sources.length > 1) {
+        await page.locator("#all-sources").click();
+        assert.equal(await page.locator('#sources [role="switch"]:checked').count(), sources.length);
+        await page.locator("#all-sources").click();
+        await shows(page, without(problems[name], sources, options));
+      }
+      assert.deepEqual(complaints, []);
+      await close();
+    });
+  }
+
+  test("many sources: each, and the worst together", async () => {
+    const { page, complaints, close } = await open(pages.many);
+    const data = embedded(pages.many);
+    const each = data.sources.filter((one) => one.task !== null);
+    assert.equal(await page.getByRole("switch").count(), 0);
+    for (const one of each.slice(0, 3)) {
+      await page.getByRole("radio", { name: "without " + one.task, exact: true }).check();
+      await shows(page, without(problems.many, [one.task], []));
+    }
+    const worst = [...each].sort((a, b) => a.paired.difference - b.paired.difference || data.tasks.findIndex((task) => task.name === a.task) - data.tasks.findIndex((task) => task.name === b.task)).map((one) => one.task);
+    const slider = page.locator("#worst");
+    assert.equal(Number(await slider.getAttribute("max")), worst.length);
+    for (let n = 0; n <= worst.length; n++) {
+      await slider.evaluate((node, value) => { node.value = value; node.dispatchEvent(new Event("input", { bubbles: true })); }, n);
+      await shows(page, without(problems.many, worst.slice(0, n), []));
+      assert.equal(await page.getByRole("radio", { checked: true }).count(), n === 1 ? 1 : 0);
+      assert.match(await slider.getAttribute("aria-valuetext"), new RegExp("^" + n + " left out"));
+    }
     await page.locator("#all-sources").click();
-    const all = sources.find((one) => one.task === null);
-    assert.ok((await says()).includes(await show({ error: all.error_without, interval: all.interval })));
+    assert.equal(await slider.inputValue(), "0");
+    await shows(page, without(problems.many, [], []));
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+
+  test("the map is where the core says, within its circle, and no name is over another", async () => {
+    for (const name of ["two", "many"]) {
+      const { page, close } = await open(pages[name]);
+      const { report, relatedness } = embedded(pages[name]);
+      for (const { task, x, y, deviation } of report.map.places) {
+        assert.equal(x, relatedness[task]);
+        assert.ok(x * x + y * y <= 1 + 1e-9 && deviation >= 0 && deviation <= 1);
+      }
+      for (const width of [1100, 375]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(120);
+        const drawn = await page.locator("#map svg").evaluate((node) => ({
+          dots: [...node.querySelectorAll("circle")].map((dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy")), dot.textContent]),
+          texts: [...node.querySelectorAll("text")].map((text) => { const { x, y, width, height } = text.getBBox(); return [x, y, x + width, y + height, text.textContent]; }),
+          box: node.viewBox.baseVal.width,
+        }));
+        assert.equal(drawn.dots.length, report.map.places.length);
+        // In the middle is nothing alike, and one scale is for both directions.
+        const places = report.map.places, farthest = places.reduce((best, one, i) => (Math.abs(one.x) > Math.abs(places[best].x) ? i : best), 0);
+        const scale = (drawn.dots[farthest][0] - drawn.box / 2) / places[farthest].x;
+        drawn.dots.forEach(([cx, cy, title], i) => {
+          assert.ok(Math.abs(cx - drawn.box / 2 - scale * places[i].x) < 1, title);
+          assert.ok(Math.abs(cy - drawn.dots[0][1] + scale * (places[i].y - places[0].y)) < 1, title);
+          assert.ok(title.startsWith(places[i].task + ": "));
+        });
+        drawn.texts.forEach((one, i) => {
+          assert.ok(one[0] >= 0 && one[2] <= drawn.box, one[4] + " is cut");
+          drawn.texts.slice(i + 1).forEach((other) => assert.ok(one[0] >= other[2] || other[0] >= one[2] || one[1] >= other[3] - 3 || other[1] >= one[3] - 3, one[4] + " is over " + other[4]));
+        });
+      }
+      await close();
+    }
+    const { page, close } = await open(pages.ten);
+    assert.match(await page.locator("#sources").textContent(), /One source is no map/);
+    assert.equal(await page.locator("#map").count(), 0);
     await close();
   });
 });
@@ -343,7 +428,7 @@ async function accessible(page) {
 }
 
 describe("everybody can use it", { timeout: 300_000 }, () => {
-  for (const name of ["two", "ten", "costs", "alarm"]) {
+  for (const name of ["two", "ten", "costs", "alarm", "many"]) {
     for (const colorScheme of ["light", "dark"]) {
       test(`${name}, ${colorScheme}: axe finds nothing, three sizes`, async () => {
         // The tests' own script is not the page's: the policy is lifted for it alone.

@@ -6,12 +6,14 @@
 //! | other false-alarm rates | `alarms`: what the library says at each of [`RATES`] |
 //! | other thresholds of labels, rules and theories by name | `thresholds`: the law of the scores at each of them |
 //! | more labels | `curve`: what the library says at each of [`ADDED`] |
+//! | fewer sources | `combinations`: what the library says without some of them |
+//! | which tasks are alike | `map`: where the library places them |
 //!
 //! What is too large for a page is left out, and the page says so.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use foretask::{Labels, Model, Result, Settings, Statistics, Study};
+use foretask::{Labels, Model, Result, Settings, SourceValue, Statistics, Study};
 use foretask_words::{Facts, RELATED, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +37,12 @@ const ADDED_BY_THEORY: [usize; 6] = [0, 5, 10, 20, 50, 100];
 const THRESHOLDS: usize = 200;
 /// Scores that a page holds: half a megabyte.
 const MOST_SCORES: usize = 48_000;
+/// Of up to so many sources every combination is left out.
+const EVERY_COMBINATION: usize = 4;
+/// Of more, those worth least together, one more at each of so many steps at most.
+const MOST_STEPS: usize = 12;
+/// Sources on the map.
+const MOST_PLACES: usize = 40;
 /// Features that are listed by weight.
 const MOST_WEIGHTS: usize = 200;
 
@@ -53,11 +61,16 @@ pub struct Played<'q, 'a> {
 }
 
 /// The key `report`, to which more may be added: `version`, `related`, `costs`, `recount`, `alarms`, `thresholds`,
-/// `curve` and `weights` (docs/json.md).
+/// `curve`, `combinations`, `map` and `weights` (docs/json.md); `sources` are what [`Study::source_values`] says, where
+/// it was asked.
 ///
 /// # Errors
-/// As [`Study::learning_curve`].
-pub fn played(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<Map<String, Value>> {
+/// As [`Study::learning_curve`] and [`Study::without`].
+pub fn played(
+    of: &Played<'_, '_>,
+    sources: &[SourceValue],
+    progress: &dyn Fn(f64),
+) -> Result<Map<String, Value>> {
     let study = of.study;
     let forecast = study.forecast();
     let classes = of.model.classes();
@@ -85,10 +98,16 @@ pub fn played(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<Map<String,
     let left_out = forecast.provenance.is_left_out();
     let curve = match (of.labels && forecast.told, left_out) {
         (false, _) => Value::Null,
-        (true, true) => json!(study.learning_curve(&ADDED, progress)?),
-        (true, false) => json!(study.learning_curve(&ADDED_BY_THEORY, progress)?),
+        (true, true) => json!(study.learning_curve(&ADDED, &|_| {})?),
+        (true, false) => json!(study.learning_curve(&ADDED_BY_THEORY, &|_| {})?),
     };
     report.insert("curve".into(), curve);
+    let combinations = match forecast.told {
+        true => combinations(study, sources, progress)?,
+        false => Value::Null,
+    };
+    report.insert("combinations".into(), combinations);
+    report.insert("map".into(), json!(study.likeness_map(MOST_PLACES)));
     report.insert("weights".into(), weights(of));
     Ok(report)
 }
@@ -110,7 +129,7 @@ pub fn page(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<String> {
             more.insert("learning_curve".into(), json!(curve));
             let used = study.cells().tasks().len() > 1 && of.settings.labels != Labels::Alone;
             Some(match used {
-                true => study.source_values(&|share| progress(0.3 + 0.7 * share))?,
+                true => study.source_values(&|share| progress(0.3 + 0.4 * share))?,
                 false => Vec::new(),
             })
         }
@@ -124,8 +143,71 @@ pub fn page(of: &Played<'_, '_>, progress: &dyn Fn(f64)) -> Result<String> {
     }
     let mut report = json::study(study, of.statistics.features(), &Verdict::of(&facts));
     report.extend(more);
-    report.insert("report".into(), Value::Object(played(of, &|_| {})?));
+    let sources = sources.unwrap_or_default();
+    let played = played(of, &sources, &|share| progress(0.7 + 0.3 * share))?;
+    report.insert("report".into(), Value::Object(played));
     Ok(html(report))
+}
+
+/// What is expected without several sources, but not all; null where it was not asked what sources are worth. Tasks are
+/// told by their places, because names may be long.
+fn combinations(
+    study: &Study<'_>,
+    sources: &[SourceValue],
+    progress: &dyn Fn(f64),
+) -> Result<Value> {
+    let tasks = study.cells().tasks();
+    let place = |name: &String| tasks.iter().position(|task| task.name == *name);
+    let each: Vec<(usize, f64)> = (sources.iter())
+        .filter_map(|value| Some((place(value.task.as_ref()?)?, value.paired.difference)))
+        .collect();
+    if each.is_empty() {
+        return Ok(Value::Null);
+    }
+    let left_out = left_out_together(each);
+    let mut told = Vec::with_capacity(left_out.len());
+    for (done, without) in left_out.iter().enumerate() {
+        let names: Vec<&str> = without
+            .iter()
+            .map(|&task| tasks[task].name.as_str())
+            .collect();
+        let tell = |share: f64| progress((done as f64 + share) / left_out.len() as f64);
+        let value = study.without(&names, &tell)?;
+        told.push(json!({
+            "without": without,
+            "error_without": value.error_without,
+            "interval": value.interval,
+            "paired": value.paired,
+        }));
+    }
+    Ok(Value::Array(told))
+}
+
+/// Which sources, given with their worth, are left out together: every combination of more than one and fewer than all
+/// where sources are few; else those worth least, more and more of them. Each ascending.
+fn left_out_together(mut each: Vec<(usize, f64)>) -> Vec<Vec<usize>> {
+    let k = each.len();
+    if k <= EVERY_COMBINATION {
+        let among = |bits: usize| (0..k).filter(move |source| bits >> source & 1 == 1);
+        let chosen =
+            (0..1_usize << k).filter(|bits| (2..k).contains(&(bits.count_ones() as usize)));
+        let combination = |bits| {
+            let mut tasks: Vec<usize> = among(bits).map(|source| each[source].0).collect();
+            tasks.sort_unstable();
+            tasks
+        };
+        return chosen.map(combination).collect();
+    }
+    each.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let steps = MOST_STEPS.min(k - 2);
+    // From two to all but one, evenly.
+    let count = |step: usize| 2 + step * (k - 3) / (steps - 1).max(1);
+    let worst = |count: usize| {
+        let mut tasks: Vec<usize> = each.iter().take(count).map(|(task, _)| *task).collect();
+        tasks.sort_unstable();
+        tasks
+    };
+    (0..steps).map(|step| worst(count(step))).collect()
 }
 
 /// A recount with its scores as bytes: base64 of doubles, little end first, row by row; of two classes the first less
@@ -278,6 +360,23 @@ mod tests {
     fn of_two_classes_the_difference_is_kept() {
         let packed = packed(recount(2, 4)).unwrap_or_default();
         assert_eq!(doubles(&packed), [0.0 - 1.0 / 7.0, 4.0 / 7.0 - 9.0 / 7.0]);
+    }
+
+    #[test]
+    fn few_sources_are_left_out_in_every_combination() {
+        let left_out = |k: usize| {
+            let each = (0..k).map(|task| (2 * task + 1, -(task as f64))).collect();
+            left_out_together(each)
+        };
+        assert!(left_out(1).is_empty() && left_out(2).is_empty());
+        assert_eq!(left_out(3), [[1, 3], [1, 5], [3, 5]]);
+        assert_eq!(left_out(4).len(), 10);
+        // Of more those worth least: here the last.
+        assert_eq!(left_out(5), [vec![7, 9], vec![5, 7, 9], vec![3, 5, 7, 9]]);
+        let many = left_out(200);
+        assert_eq!(many.len(), MOST_STEPS);
+        assert_eq!((many[0].len(), many[MOST_STEPS - 1].len()), (2, 199));
+        assert!(many.windows(2).all(|two| two[1].ends_with(&two[0])));
     }
 
     #[test]

@@ -197,6 +197,7 @@
 //!   covariance.rs         covariances of classes
 //!   pooled.rs             the covariance that all classes have in common
 //!   relatedness.rs        how alike tasks are
+//!   map.rs                tasks placed by that
 //!   population.rs         the data as one of the theories sees them
 //!   mod.rs
 //! stakes.rs               priors, costs, shares
@@ -330,7 +331,7 @@ pub use data::prepare;
 pub use data::{Cells, Coupling, Element, Rows, Statistics, Task, Tasks};
 pub use decision::{Decision, Discriminant, Form, Quadratic, Ties};
 pub use error::{Error, Result};
-pub use estimate::relatedness;
+pub use estimate::{LikenessMap, Place, relatedness};
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
 pub use forecast::recount::Recount;
 pub use forecast::{

@@ -204,3 +204,125 @@ fn a_test_is_laid_beside_the_forecast() {
     let told = folder.json(&["evaluate", "model.safetensors", "test.csv", "--json"]);
     assert_eq!(data["report"]["evaluation"], told);
 }
+
+/// Rows of tasks, the last of which is the target, two classes apart along one of three features or another.
+fn several(tasks: usize) -> String {
+    let row = |i: usize| {
+        let (task, class) = (i % tasks, i / tasks % 2);
+        let feature =
+            |f: usize| (i * (37 + 8 * f)) % 101 + 30 * usize::from(class == 1 && task % 3 == f);
+        format!(
+            "t{task},c{class},{},{},{}\n",
+            feature(0),
+            feature(1),
+            feature(2)
+        )
+    };
+    let rows: String = (0..24 * tasks).map(row).collect();
+    format!("task,label,x,y,z\n{rows}")
+}
+
+/// All keys of an object but those that are names.
+fn keys(value: &Value, into: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            let own = map
+                .keys()
+                .filter(|key| !key.starts_with(['t', 'c']) || key.len() > 2);
+            into.extend(own.cloned());
+            map.values().for_each(|value| keys(value, into));
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_combination_of_few_sources_is_told_as_forecast_tells_it() {
+    let folder = Folder::new();
+    let table = several(4);
+    folder.write("train.csv", &table);
+    let arguments = ["report", "train.csv", "--target", "t3", "-o", "report.html"];
+    let data = data(&page(&folder, &arguments));
+    let combinations = data["report"]["combinations"].as_array().unwrap();
+    let without: Vec<String> = combinations
+        .iter()
+        .map(|one| one["without"].to_string())
+        .collect();
+    assert_eq!(without, ["[0,1]", "[0,2]", "[1,2]"]);
+    for one in combinations {
+        let gone: Vec<String> = (one["without"].as_array().unwrap().iter())
+            .map(|task| format!("t{task},"))
+            .collect();
+        let kept: String = (table.lines())
+            .filter(|line| !gone.iter().any(|task| line.starts_with(task)))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        folder.write("kept.csv", kept);
+        let told = folder.json(&[
+            "forecast",
+            "kept.csv",
+            "--target",
+            "t3",
+            "--no-rehearsal",
+            "--no-details",
+            "--json",
+        ]);
+        let near = |a: &Value, b: &Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-9;
+        assert!(
+            near(&one["error_without"], &told["forecast"]["error"]),
+            "{one}"
+        );
+        for end in 0..2 {
+            assert!(
+                near(&one["interval"][end], &told["forecast"]["interval"][end]),
+                "{one}"
+            );
+        }
+    }
+    let mut written = Vec::new();
+    keys(&data["report"], &mut written);
+    let text = include_str!("../../../../docs/json.md");
+    let spans = text.split('`').skip(1).step_by(2);
+    let known: Vec<&str> = spans
+        .flat_map(|span| span.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .collect();
+    for key in written {
+        assert!(known.contains(&key.as_str()), "{key}");
+    }
+}
+
+#[test]
+fn sources_are_on_a_map_where_there_are_two() {
+    let folder = Folder::new();
+    folder.write("train.csv", several(8));
+    let arguments = ["report", "train.csv", "--target", "t7", "-o", "report.html"];
+    let told = data(&page(&folder, &arguments));
+    let map = &told["report"]["map"];
+    let places = map["places"].as_array().unwrap();
+    assert_eq!(places.len(), 7);
+    for place in places {
+        assert_eq!(
+            place["x"],
+            told["relatedness"][place["task"].as_str().unwrap()]
+        );
+    }
+    // Beyond four sources, the ones worth least together: two to all but one.
+    let counts: Vec<usize> = (told["report"]["combinations"].as_array().unwrap().iter())
+        .map(|one| one["without"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(counts, [2, 3, 4, 5, 6]);
+    folder.write("train.csv", several(2));
+    let arguments = [
+        "report",
+        "train.csv",
+        "--target",
+        "t1",
+        "--force",
+        "-o",
+        "report.html",
+    ];
+    let told = data(&page(&folder, &arguments));
+    assert_eq!(told["report"]["map"], Value::Null);
+    assert_eq!(told["report"]["combinations"], Value::Array(Vec::new()));
+}

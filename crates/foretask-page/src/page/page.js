@@ -588,6 +588,51 @@ const foretask = (() => {
     }
   }
 
+  // ---------------------------------------------------------------- the map of tasks
+  // A likeness within so many deviations of none may be chance.
+  const CHANCE = 1.645;
+  const LETTER = 6.7;
+  /** Sources by their likeness to the target (across) and to one another (up and down), in a circle of radius one. */
+  const mapDrawing = (width, places, doubtful, off) => {
+    // As much of the circle as the dots need.
+    const radius = Math.min(190, (width - 130) / 2);
+    const [above, below] = [1, -1].map((side) => radius * Math.min(1, Math.max(0.25, ...places.map((one) => side * one.y + 0.1))));
+    const height = above + below + 46, middle = width / 2, centre = above + 12;
+    const x = (value) => middle + radius * value, y = (value) => centre - radius * value;
+    const taken = [];
+    const free = (box) => box[0] >= 2 && box[2] <= width - 2 && box[1] >= 0 && box[3] <= height - 22 && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
+    const dots = [{ x: 1, y: 0, task: D.target, target: true }, ...places];
+    dots.forEach((one) => taken.push([x(one.x) - 7, y(one.y) - 7, x(one.x) + 7, y(one.y) + 7]));
+    /** A name beside its dot where there is room; the table has them all. */
+    const label = (one) => {
+      const text = cut(one.task, width > 420 ? 24 : 12), wide = LETTER * Array.from(text).length + 4, px = x(one.x), py = y(one.y);
+      for (const [anchor, dx, dy] of [["start", 10, 4], ["end", -10, 4], ["middle", 0, -11], ["middle", 0, 20], ["start", 8, -8], ["end", -8, -8], ["start", 8, 17], ["end", -8, 17]]) {
+        const left = anchor === "start" ? px + dx : anchor === "end" ? px + dx - wide : px - wide / 2;
+        const box = [left, py + dy - 11, left + wide, py + dy + 4];
+        if (!free(box)) continue;
+        taken.push(box);
+        return svg("text", { x: (px + dx).toFixed(1), y: (py + dy).toFixed(1), "text-anchor": anchor, class: off.has(one.task) ? "tick" : null }, text);
+      }
+      return null;
+    };
+    const names = [...dots].sort((a, b) => (b.target ? 2 : Math.abs(b.x)) - (a.target ? 2 : Math.abs(a.x))).map(label);
+    const end = (side, tall) => x(side * Math.sqrt(Math.max(0, 1 - (tall / radius) ** 2))).toFixed(1) + " ";
+    const arc = (side) => "M" + end(side, above) + (centre - above).toFixed(1) + "A" + radius + " " + radius + " 0 0 " + (side > 0 ? 1 : 0) + " " + end(side, below) + (centre + below).toFixed(1);
+    const dot = (one) => {
+      const px = x(one.x).toFixed(1), py = y(one.y).toFixed(1), colour = one.x < 0 ? "var(--second)" : "var(--first)";
+      const title = svg("title", null, cut(one.task, 200) + ": " + (one.x >= 0 ? "+" : "") + one.x.toFixed(2) + " ± " + one.deviation.toFixed(2));
+      if (off.has(one.task)) return svg("path", { d: "M" + px + " " + py + "m-5-5l10 10m0-10l-10 10", stroke: "var(--quiet)", "stroke-width": 2, fill: "none" }, title);
+      return svg("circle", { cx: px, cy: py, r: 6, stroke: colour, "stroke-width": 2, fill: doubtful(one) ? "var(--card)" : colour, "stroke-dasharray": doubtful(one) ? "3 2" : null }, title);
+    };
+    return svg("svg", { viewBox: "0 0 " + width + " " + Math.ceil(height), role: "img", "aria-label": "Map of " + count(places.length, "source") + " by likeness to the target and to one another. The table has the likenesses." },
+      svg("path", { class: "axis", d: arc(1) + arc(-1) + "M" + x(-1) + " " + centre + "H" + x(1) + "M" + middle + " " + (centre - above).toFixed(1) + "V" + (centre + below).toFixed(1) }),
+      places.length <= SHOWN && places.map((one) => svg("line", { x1: middle, y1: centre, x2: x(one.x).toFixed(1), y2: y(one.y).toFixed(1), stroke: one.x < 0 ? "var(--second)" : "var(--first)", "stroke-opacity": 0.35 })),
+      [["opposed", -1], ["unrelated", 0], ["the same", 1]].map(([text, at]) => svg("text", { class: "tick", x: x(at), y: Math.ceil(height) - 6, "text-anchor": "middle" }, text)),
+      places.map(dot),
+      svg("path", { d: "M" + x(1) + " " + centre + "m0-8l8 8l-8 8l-8-8z", fill: "var(--ink)" }),
+      names);
+  };
+
   // ---------------------------------------------------------------- tasks and sources
   {
     const box = section("sources");
@@ -615,49 +660,88 @@ const foretask = (() => {
       const output = el("div", { class: "stands", role: "status", "aria-live": "polite", id: "sources-say" });
       const byOwn = rehearsed ? [rehearsed.own_error, rehearsed.own_interval]
         : alarm ? [1 - alarm.detection, [1 - alarm.detection_interval[1], 1 - alarm.detection_interval[0]]] : [F.error, F.interval];
+      const withValues = values && values.length && F.told;
+      // What was computed, by the sources that are left out.
+      const place = new Map(D.tasks.map((task, i) => [task.name, i]));
+      const keyOf = (names) => [...names].map((name) => place.get(name)).sort((a, b) => a - b).join();
+      const computed = new Map((R.combinations || []).map((one) => [one.without.join(), one]));
+      byTask.forEach((one, name) => computed.set(keyOf([name]), one));
+      if (together) computed.set(keyOf(sources.map((task) => task.name)), together);
+      const every = computed.size === 2 ** sources.length - 1;
+      const listed = (names) => names.slice(0, 4).map((name) => cut(name, 24)).join(", ") + (names.length > 4 ? " and " + (names.length - 4) + " more" : "");
       const tell = () => {
+        const without = sources.map((task) => task.name).filter((name) => off.has(name));
+        const one = computed.get(keyOf(without));
         const say = (what, error, ends, more) => { output.textContent = what + ": expected " + aimName + " " + percent(error) + " (" + span(ends) + ")" + (more || ""); };
-        const one = off.size === 1 ? byTask.get([...off][0]) : null;
-        if (off.size === 0) say(sources.length === 1 ? "With the source" : "With all " + sources.length + " sources", byOwn[0], byOwn[1]);
-        else if (one) say("Without " + cut([...off][0], 40), one.error_without, one.interval, "; with it " + signed(-one.paired.difference) + " points (" + signed(-one.paired.interval[1]) + " to " + signed(-one.paired.interval[0]) + ")");
-        else if (off.size === sources.length && together) say("Without all sources", together.error_without, together.interval, "; with them " + signed(-together.paired.difference) + " points");
-        else output.textContent = "Without these " + off.size + " sources: not computed. Each by itself and all together are; for others leave their rows out of the file and ask again.";
+        if (!without.length) say(sources.length === 1 ? "With the source" : "With all " + sources.length + " sources", byOwn[0], byOwn[1]);
+        else say(sources.length > 1 && without.length === sources.length ? "Without all sources" : "Without " + (without.length > 1 ? without.length + " sources (" + listed(without) + ")" : cut(without[0], 40)), one.error_without, one.interval,
+          "; with " + (without.length > 1 ? "them " : "it ") + signed(-one.paired.difference) + " points (" + signed(-one.paired.interval[1]) + " to " + signed(-one.paired.interval[0]) + ")");
+        drawMap();
       };
+      let drawMap = () => {};
       sources.sort((a, b) => Math.abs(likeness(b.name) || 0) - Math.abs(likeness(a.name) || 0));
-      const switches = [];
+      const controls = new Map();
+      const slider = el("input", { type: "range", id: "worst", min: 0, step: 1, value: 0, "aria-label": "sources left out, those worth least first" });
+      const shown = () => { controls.forEach((box, name) => { box.checked = every ? !off.has(name) : off.size === 1 && off.has(name); }); tell(); };
+      const leave = (names) => { off.clear(); names.forEach((name) => off.add(name)); shown(); };
+      const control = (name) => {
+        if (every) {
+          const box = el("input", { type: "checkbox", role: "switch", checked: !off.has(name), "aria-label": "use " + cut(name) });
+          box.addEventListener("change", () => { if (box.checked) off.delete(name); else off.add(name); tell(); });
+          return box;
+        }
+        const box = el("input", { type: "radio", name: "left-out", checked: off.size === 1 && off.has(name), "aria-label": "without " + cut(name) });
+        box.addEventListener("change", () => { slider.value = 0; leave([name]); });
+        return box;
+      };
       const rows = sources.map((task) => () => {
         const value = byTask.get(task.name), like = likeness(task.name);
         const cells = [named(task.name, 30)];
-        if (values && values.length && F.told) {
-          const box = el("input", { type: "checkbox", role: "switch", checked: !off.has(task.name), "aria-label": "use " + cut(task.name) });
-          box.addEventListener("change", () => { if (box.checked) off.delete(task.name); else off.add(task.name); tell(); });
-          switches.push(box);
-          cells.push(box);
+        if (withValues) {
+          controls.set(task.name, control(task.name));
+          cells.push(controls.get(task.name));
         }
         cells.push([strip(like), like === null ? el("span", { class: "quiet small" }, word(like)) : [(like >= 0 ? "+" : "") + like.toFixed(2) + " ", el("span", { class: "quiet wide" }, word(like))]], String(total(task)));
-        if (values && values.length && F.told) cells.push(value ? signed(value.paired.difference) : "", el("span", { class: "wide" }, value ? value.paired.verdict : ""));
+        if (withValues) cells.push(value ? signed(value.paired.difference) : "", el("span", { class: "wide" }, value ? value.paired.verdict : ""));
         else cells.push(el("span", { class: "wide" }, classList(task)));
         return cells;
       });
-      const withValues = values && values.length && F.told;
       const heads = withValues
-        ? [["source"], ["use"], ["likeness"], ["samples", "number"], ["gain", "number"], ["verdict", "wide"]]
+        ? [["source"], [every ? "use" : "without"], ["likeness"], ["samples", "number"], ["gain", "number"], ["verdict", "wide"]]
         : [["source"], ["likeness"], ["samples", "number"], ["classes", "wide"]];
       if (!F.told) box.append(p("What sources are worth cannot be told from one label in each class.", "notice"));
       else if (withValues) {
-        box.append(p("Likeness from opposed (-1) over unrelated to the same (+1), and what each source is worth. Switch one off to see what is expected without it."), output);
+        box.append(p("Likeness from opposed (-1) over unrelated to the same (+1), and what each source is worth. " + (every ? "Switch sources off to see what is expected without them." : "Choose one to see what is expected without it, or leave out the worst of them together.")), output);
         tell();
+        const showAll = (off) => leave(off ? sources.map((task) => task.name) : []);
+        if (!every) {
+          // From the source worth least on, as the library did it; ties in the order of tasks.
+          const order = sources.map((task) => task.name).sort((a, b) => byTask.get(a).paired.difference - byTask.get(b).paired.difference || place.get(a) - place.get(b));
+          const sizes = [0, 1, ...R.combinations.map((one) => one.without.length), order.length];
+          const steps = sizes.map((size) => order.slice(0, size)).filter((names) => !names.length || computed.has(keyOf(names)));
+          const say = () => slider.setAttribute("aria-valuetext", steps[Number(slider.value)].length + " left out");
+          slider.max = steps.length - 1;
+          slider.addEventListener("input", () => { leave(steps[Number(slider.value)]); say(); });
+          say();
+          box.append(el("label", { for: "worst" }, "Leave out those worth least: none to all"), slider,
+            el("button", { type: "button", class: "screen", id: "all-sources", onclick: () => { slider.value = 0; say(); showAll(false); } }, "Use all"));
+        } else if (sources.length > 1) box.append(el("button", { type: "button", class: "screen", id: "all-sources", onclick: () => showAll(off.size < sources.length) }, "All off or on"));
       } else box.append(p(values ? "No source is used." : "What each source is worth was not asked for (--no-details).", "notice"));
       box.append(...long(null, heads, rows, "sources", "sources"));
-      if (withValues) {
-        box.append(p("Gain: percentage points of " + aimName + " that a source takes away, sample by sample" + (rehearsed ? "; without rehearsals" : "") + ".", "small quiet"));
-        if (sources.length > 1) box.append(el("button", { type: "button", class: "screen", id: "all-sources", onclick: () => {
-          const every = off.size < sources.length;
-          off.clear();
-          if (every) sources.forEach((task) => off.add(task.name));
-          switches.forEach((one) => { one.checked = !every; });
-          tell();
-        } }, "All off or on"));
+      if (withValues) box.append(p("Gain: percentage points of " + aimName + " that a source takes away, sample by sample" + (rehearsed ? "; without rehearsals" : "") + ".", "small quiet"));
+      box.append(el("h3", null, "The map"));
+      if (!R.map) box.append(p(sources.length === 1 ? "One source is no map: its likeness is all there is to see." : "Fewer than two sources can be compared with the target, so that there is no map.", "small"));
+      else {
+        const picture = el("div", { id: "map" }), places = R.map.places;
+        const doubtful = (one) => Math.abs(one.x) < CHANCE * one.deviation;
+        const doubts = places.filter(doubtful).length;
+        drawMap = drawn(picture, (width) => mapDrawing(width, places, doubtful, off));
+        fill(box, [picture,
+          p("Right: like the target; left: the other way round, which is as good. Sources that are near each other are alike. " +
+            "Up and down shows " + percent(R.map.shown) + " of what else tells sources apart." +
+            (places.length < sources.length ? " On it: the " + places.length + " that say most." : ""), "small quiet"),
+          doubts > 0 && p((doubts === places.length ? "All of these likenesses" : doubts === 1 ? "One likeness, with a dashed ring," : doubts + " likenesses, with dashed rings,") + " may be chance: too few labels to tell from none.", "small notice")]);
+        drawMap();
       }
     }
   }

@@ -22,12 +22,6 @@ use crate::numerics::{dense, positive_part};
 /// Below this many samples in some cell, Gram estimates of two-class tasks are shrunk.
 const FEW: usize = 20;
 
-/// The estimate to use: unbiased, shrunk where samples are few and every task has two classes,
-/// projected to the positive semi-definite matrices. `scales` as in [`Statistics::scales`].
-pub(crate) fn estimate(statistics: &Statistics<'_>, scales: &[f64]) -> Mat<f64> {
-    MeansApart::new(statistics, scales).estimate()
-}
-
 impl Statistics<'_> {
     /// Ĝ: the inner products of the class means, each less its task's mean, of the data divided by `scales`
     /// (C x C), without the bias that the noise of the means gives them.
@@ -49,6 +43,7 @@ pub(crate) struct MeansApart {
 }
 
 impl MeansApart {
+    /// `scales` as in [`Statistics::scales`].
     pub(crate) fn new(statistics: &Statistics<'_>, scales: &[f64]) -> Self {
         let cells = statistics.cells();
         let p = statistics.features();
@@ -74,7 +69,8 @@ impl MeansApart {
         }
     }
 
-    /// The estimate to use.
+    /// The estimate to use: unbiased, shrunk where samples are few and every task has two classes,
+    /// projected to the positive semi-definite matrices.
     pub(crate) fn estimate(&self) -> Mat<f64> {
         let cells = &self.cells;
         let binary = cells.tasks().iter().all(|task| task.classes.len() == 2);

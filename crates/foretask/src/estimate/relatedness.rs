@@ -2,7 +2,7 @@
 
 use faer::Mat;
 
-use super::gram::{self, MeansApart};
+use super::gram::MeansApart;
 use crate::data::{Cells, Statistics};
 use crate::solve::Scaling;
 
@@ -13,7 +13,7 @@ use crate::solve::Scaling;
 /// Σ_c μ_qc·μ_tc / √(Σ_c |μ_qc|² Σ_c |μ_tc|²),   μ the class means less their centre
 /// ```
 ///
-/// The inner products are freed of the sampling noise of the means (`gram::estimate`).
+/// The inner products are freed of the sampling noise of the means (`MeansApart::estimate`).
 ///
 /// ```
 /// use foretask::{Rows, Scaling, Statistics, relatedness};
@@ -45,6 +45,10 @@ const MOST_PRODUCTS: usize = 1000;
 pub(crate) struct Likeness<'c> {
     cells: &'c Cells,
     known: Known,
+    /// What noise adds to the square of each cell's mean.
+    noise: Vec<f64>,
+    /// As many features of one variance would be as noisy.
+    features: f64,
 }
 
 enum Known {
@@ -56,10 +60,20 @@ enum Known {
 impl<'c> Likeness<'c> {
     pub(crate) fn new(statistics: &'c Statistics<'_>, scales: &[f64]) -> Self {
         let cells = statistics.cells();
+        let apart = MeansApart::new(statistics, scales);
+        let variances = statistics.pooled_variances();
+        let (sum, squares) =
+            (variances.iter()).fold((0.0, 0.0), |(sum, squares), v| (sum + v, squares + v * v));
         Self {
+            noise: apart.noise.clone(),
+            features: if squares > 0.0 {
+                sum * sum / squares
+            } else {
+                1.0
+            },
             known: match cells.len() <= MOST_PRODUCTS {
-                true => Known::Products(gram::estimate(statistics, scales)),
-                false => Known::Means(MeansApart::new(statistics, scales)),
+                true => Known::Products(apart.estimate()),
+                false => Known::Means(apart),
             },
             cells,
         }
@@ -76,12 +90,59 @@ impl<'c> Likeness<'c> {
                 .filter_map(|cell| aligned[cell].map(|class| (cell, first + class)))
                 .collect();
             let (theirs, own): (Vec<usize>, Vec<usize>) = pairs.into_iter().unzip();
-            let cross = self.product(&theirs, &own);
-            let (theirs, own) = (self.product(&theirs, &theirs), self.product(&own, &own));
-            // One class has no differences, and then nothing is above zero.
-            (own > 0.0 && theirs > 0.0).then(|| (cross / (own * theirs).sqrt()).clamp(-1.0, 1.0))
+            self.alike(&theirs, &own).map(|(likeness, _)| likeness)
         };
         (0..self.cells.tasks().len()).map(of_task).collect()
+    }
+
+    /// Of each two of some tasks, the first of which is the target, with the deviation that noise gives it. All classes
+    /// are matched through the target's, so that all speak of the same differences.
+    pub(crate) fn among(&self, tasks: &[usize]) -> Vec<Vec<Option<(f64, f64)>>> {
+        let Some(&target) = tasks.first() else {
+            return Vec::new();
+        };
+        let aligned = self.cells.aligned(target);
+        let classes = self.cells.tasks()[target].classes.len();
+        let cells_of = |&task: &usize| {
+            let mut cells = vec![None; classes];
+            for cell in self.cells.of_task(task).rev() {
+                if let Some(class) = aligned[cell] {
+                    cells[class] = Some(cell);
+                }
+            }
+            cells
+        };
+        let cells: Vec<Vec<Option<usize>>> = tasks.iter().map(cells_of).collect();
+        let of_two = |a: &[Option<usize>], b: &[Option<usize>]| {
+            let both = a.iter().zip(b).filter_map(|(a, b)| a.zip(*b));
+            let (a, b): (Vec<usize>, Vec<usize>) = both.unzip();
+            self.alike(&a, &b)
+        };
+        let of_task = |a: &Vec<_>| cells.iter().map(|b| of_two(a, b)).collect();
+        cells.iter().map(of_task).collect()
+    }
+
+    /// The likeness of two tasks by cells that correspond, and its deviation by the noise of their means, to second
+    /// order and as if features were independent; none where nothing is known to differ.
+    fn alike(&self, a: &[usize], b: &[usize]) -> Option<(f64, f64)> {
+        let cross = self.product(a, b);
+        let (own, other) = (self.product(a, a), self.product(b, b));
+        // One class has no differences, and then nothing is above zero.
+        if !(own > 0.0 && other > 0.0) {
+            return None;
+        }
+        let likeness = (cross / (own * other).sqrt()).clamp(-1.0, 1.0);
+        // In each direction, over what there is in all.
+        let noise = |cells: &[usize], all: f64| {
+            let sum: f64 = cells.iter().map(|&cell| self.noise[cell]).sum();
+            sum / cells.len() as f64 / self.features / all
+        };
+        let (u, v) = (noise(a, own), noise(b, other));
+        let directions = self.features * (a.len() as f64 - 1.0);
+        let square = likeness * likeness;
+        let variance =
+            (1.0 - square) * (u + v) + directions * (u * v + 0.5 * square * (u * u + v * v));
+        Some((likeness, variance.sqrt().min(1.0)))
     }
 
     /// Σ_i (μ_ai - μ̄_a)·(μ_bi - μ̄_b) over cells of two tasks, or of one: differences within the shared classes,
@@ -153,8 +214,10 @@ mod tests {
         let rows = Rows::row_major(&values, p).unwrap();
         statistics.add(rows, &names(&task), &names(&class)).unwrap();
         let scales = Scaling::Auto.scales(&statistics);
-        let cells = statistics.cells();
-        let of = |known: Known| Likeness { cells, known };
+        let of = |known: Known| Likeness {
+            known,
+            ..Likeness::new(&statistics, &scales)
+        };
         let products = of(Known::Products(statistics.mean_products(&scales)));
         let means = of(Known::Means(MeansApart::new(&statistics, &scales)));
         let mut told = 0;

@@ -56,7 +56,7 @@ use schedule::Done;
 use crate::data::{Cells, Statistics};
 use crate::decision::Decision;
 use crate::error::{Error, Result};
-use crate::estimate::Likeness;
+use crate::estimate::{Likeness, LikenessMap};
 use crate::forecast::recount::Recount;
 use crate::forecast::{Calibration, Forecast, Note};
 use crate::model::{Model, Rule};
@@ -312,5 +312,13 @@ impl<'a> Study<'a> {
             .filter(|(task, _)| *task != self.target())
             .map(|(_, (task, value))| (task.name.clone(), value))
             .collect()
+    }
+    /// The sources in a plane, by how alike they are to the target and to one another: those that say most, at most so
+    /// many. None where fewer than two sources can be compared with the target.
+    pub fn likeness_map(&self, most: usize) -> Option<LikenessMap> {
+        let shared = &self.done.shared;
+        let likeness = Likeness::new(&shared.statistics, &shared.scales);
+        let name = |task: usize| self.cells().tasks()[task].name.clone();
+        LikenessMap::new(&likeness, self.target(), most, name)
     }
 }

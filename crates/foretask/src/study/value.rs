@@ -4,6 +4,7 @@
 use super::Study;
 use super::alone::without_source;
 use super::target::Target;
+use crate::data::Task;
 use crate::error::{Error, Result};
 use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
 use crate::rules::false_alarm::threshold_of;
@@ -33,7 +34,49 @@ impl Study<'_> {
         Ok(values)
     }
 
-    /// The worth of some sources together.
+    /// The expected error without some sources, by name, and what they are worth together. `task` is set where it is
+    /// one.
+    ///
+    /// ```
+    /// use foretask::{Rows, Settings, Study, Tasks};
+    /// # let values: Vec<f64> = (0..120).map(|i| ((i * 37) % 11) as f64 + if i % 2 == 1 && (i / 2) % 2 == 0 { 9.0 } else { 0.0 }).collect();
+    /// # let task: Vec<&str> = (0..60).map(|i| ["amazon", "dslr", "webcam"][i / 20]).collect();
+    /// # let class: Vec<&str> = (0..60).map(|i| if i % 2 == 0 { "bike" } else { "mug" }).collect();
+    /// let tasks = Tasks::new(Rows::row_major(&values, 2)?, &task, &class)?;
+    /// let settings = Settings { target: Some("webcam".into()), ..Settings::default() };
+    /// let alone = Study::new(&tasks, &settings)?.without(&["amazon", "dslr"], &|_| {})?;
+    /// println!("{:.1} % without them", 100.0 * alone.error_without);
+    /// # Ok::<(), foretask::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Study::new`]; if a name is not that of a source.
+    pub fn without<S: AsRef<str>>(
+        &self,
+        sources: &[S],
+        progress: &dyn Fn(f64),
+    ) -> Result<SourceValue> {
+        let tasks = self.cells().tasks();
+        let index = |name: &S| {
+            let named = |task: &Task| task.name == name.as_ref();
+            let found = tasks.iter().position(named);
+            found
+                .filter(|&task| task != self.target())
+                .ok_or_else(|| Error::UnknownTask {
+                    name: name.as_ref().to_owned(),
+                    known: (self.cells().task_names().into_iter().enumerate())
+                        .filter(|(task, _)| *task != self.target())
+                        .map(|(_, name)| name)
+                        .collect(),
+                })
+        };
+        let mut sources = sources.iter().map(index).collect::<Result<Vec<_>>>()?;
+        sources.sort_unstable();
+        sources.dedup();
+        self.value_of(&sources, progress)
+    }
+
+    /// The worth of some sources together, ascending.
     fn value_of(&self, sources: &[usize], progress: &dyn Fn(f64)) -> Result<SourceValue> {
         let tasks = self.cells().tasks();
         let mut statistics = self.done.shared.raw.clone();

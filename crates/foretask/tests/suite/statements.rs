@@ -76,6 +76,48 @@ fn neither_names_of_tasks_nor_the_order_of_rows_matter() {
     }
 }
 
+/// Without some sources it is the study of the others; all and one by one are what they always were.
+#[test]
+fn without_some_sources_it_is_the_study_of_the_others() {
+    let data = four_tasks(8, 5);
+    let tasks = data.tasks();
+    let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+    for gone in [&["a", "c"][..], &["c", "b"], &["b"], &["a", "b", "c"]] {
+        let told = study.without(gone, &|_| {}).unwrap();
+        let rows: Vec<usize> = (0..data.task.len())
+            .filter(|&row| !gone.contains(&data.task[row].as_str()))
+            .collect();
+        let values = |row: &usize| &data.values[row * data.features..(row + 1) * data.features];
+        let others = Data {
+            values: rows.iter().flat_map(values).copied().collect(),
+            features: data.features,
+            task: rows.iter().map(|&row| data.task[row].clone()).collect(),
+            class: rows.iter().map(|&row| data.class[row].clone()).collect(),
+        };
+        let others = others.tasks();
+        let settings = Settings {
+            rehearse: false,
+            ..settings(Labels::Auto)
+        };
+        let again = Study::new(&others, &settings).unwrap();
+        assert!((told.error_without - again.forecast().error).abs() < ROUNDING);
+        let ends = told.interval.iter().zip(again.forecast().interval);
+        ends.for_each(|(a, b)| assert!((a - b).abs() < ROUNDING));
+        assert_eq!(told.task.is_some(), gone.len() == 1);
+    }
+    let values = study.source_values(&|_| {}).unwrap();
+    let all = study.without(&["c", "a", "b", "a"], &|_| {}).unwrap();
+    assert_eq!(values[0], all);
+    assert_eq!(values[2], study.without(&["b"], &|_| {}).unwrap());
+    for unknown in ["target", "d"] {
+        let refused = study.without(&["a", unknown], &|_| {}).unwrap_err();
+        assert!(
+            refused.to_string().contains("the tasks are: 'a', 'b', 'c'"),
+            "{refused}"
+        );
+    }
+}
+
 /// Sixty samples; so many of them are decided wrongly without something, and with it.
 fn paired(without: usize, with: usize) -> Paired {
     let losses =

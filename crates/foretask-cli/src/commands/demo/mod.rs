@@ -10,6 +10,7 @@ mod draw;
 mod story;
 
 use std::path::Path;
+use std::thread;
 
 use foretask::{Labels, Settings, Statistics, Study, evaluate};
 use foretask_page::Played;
@@ -18,7 +19,7 @@ use serde_json::json;
 use crate::arguments;
 use crate::commands::evaluate as tested;
 use crate::commands::{figures, report};
-use crate::digits;
+use crate::digits::{self, Digits};
 use crate::exit::Answer;
 use crate::failure::Failure;
 use crate::output;
@@ -37,11 +38,54 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
         output::check(path, &[])?;
     }
     let digits = digits::load();
-    let progress = Progress::new("drawing labels and training");
+    let story = match &arguments.html {
+        None => {
+            let progress = Progress::new("drawing labels and training");
+            story(&digits, &|share| progress.tell(share))?
+        }
+        Some(path) => {
+            let (page, story) = side_by_side(&digits, path);
+            let story = story?;
+            output::file(path, page?.as_bytes())?;
+            story
+        }
+    };
+    if let Some(path) = &arguments.plot {
+        figures::write(path, &story.figure())?;
+    }
+    let text = match (arguments.json, &arguments.html) {
+        (true, _) => crate::json::text(story.report())?,
+        (false, None) => story.text(),
+        (false, Some(path)) => {
+            format!(
+                "{}\n{}: open it in a browser\n",
+                story.text(),
+                words::path(path)
+            )
+        }
+    };
+    output::text(None, &text)?;
+    Ok(Answer::Yes)
+}
+
+/// The page and the story, each of which keeps one core busy; the page alone says how far it is.
+fn side_by_side(digits: &Digits, path: &Path) -> (Result<String, Failure>, Result<Story, Failure>) {
+    let (page, told) = thread::scope(|scope| {
+        let worker = thread::Builder::new().spawn_scoped(scope, || story(digits, &|_| {}));
+        let page = page(&Draw::new(digits, 0), path);
+        let told = worker.ok().and_then(|worker| worker.join().ok());
+        (page, told)
+    });
+    // Without a second thread, one after the other.
+    (page, told.unwrap_or_else(|| story(digits, &|_| {})))
+}
+
+/// All draws.
+fn story(digits: &Digits, progress: &dyn Fn(f64)) -> Result<Story, Failure> {
     let mut story = Story::default();
     for seed in 0..DRAWS {
-        progress.tell(seed as f64 / DRAWS as f64);
-        let draw = Draw::new(&digits, seed);
+        progress(seed as f64 / DRAWS as f64);
+        let draw = Draw::new(digits, seed);
         story.tested = draw.test_classes.len();
         let tasks = draw.tasks()?;
         let methods = [Labels::Alone, Labels::Classical, Labels::Auto].map(|labels| Settings {
@@ -61,20 +105,7 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
             }
         }
     }
-    drop(progress);
-    if let Some(path) = &arguments.html {
-        output::file(path, page(&Draw::new(&digits, 0), path)?.as_bytes())?;
-    }
-    if let Some(path) = &arguments.plot {
-        figures::write(path, &story.figure())?;
-    }
-    let text = if arguments.json {
-        crate::json::text(story.report())?
-    } else {
-        story.text()
-    };
-    output::text(None, &text)?;
-    Ok(Answer::Yes)
+    Ok(story)
 }
 
 /// The report of one draw, tested on the target's other images.

@@ -107,6 +107,11 @@ impl<'q, 'a> Answers<'q, 'a> {
         })
     }
 
+    /// What sources are worth; nothing with `--no-details`.
+    pub fn sources(&self) -> &[SourceValue] {
+        self.sources.as_deref().unwrap_or_default()
+    }
+
     /// For machines.
     pub fn report(&self) -> Map<String, Value> {
         let summary = Summary::of_study(self.study, self.features);
@@ -127,7 +132,7 @@ impl<'q, 'a> Answers<'q, 'a> {
         let panels = [
             figures::decided(&summary, None),
             figures::curve(&summary, self.labels.curve()),
-            figures::gains(&summary, self.sources.as_deref().unwrap_or_default()),
+            figures::gains(&summary, self.sources()),
             figures::roc(&summary, None),
         ];
         Figure {

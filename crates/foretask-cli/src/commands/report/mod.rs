@@ -77,9 +77,10 @@ pub fn page(of: &Played<'_, '_>, more: Map<String, Value>) -> Result<String, Fai
         json: true,
     };
     let features = of.statistics.features();
-    let mut report = Answers::new(of.study, of.settings, features, &questions)?.report();
-    let progress = Progress::new("drawing the page");
-    let mut extra = played(of, &|share| progress.tell(share))?;
+    let answers = Answers::new(of.study, of.settings, features, &questions)?;
+    let mut report = answers.report();
+    let progress = Progress::new("leaving out several sources");
+    let mut extra = played(of, answers.sources(), &|share| progress.tell(share))?;
     extra.extend(more);
     report.insert("report".into(), Value::Object(extra));
     Ok(html(report))
