@@ -385,6 +385,12 @@ class Budget(Kept):
         Its 90 % interval.
     as_they_come : float
         The expected error if classes were labelled as they come.
+    in_sources : float or None
+        The expected error of the target if the labels went to the sources instead; None where no two sources
+        were rehearsed.
+    better : str or None
+        Where the labels are worth more by rehearsals: ``"target"``, ``"sources"`` or ``"cannot be told"``; None
+        where no two sources were rehearsed.
     """
 
     task: Any
@@ -393,6 +399,8 @@ class Budget(Kept):
     error: float
     interval: tuple[float, float]
     as_they_come: float
+    in_sources: float | None
+    better: str | None
 
 
 @dataclass(frozen=True)

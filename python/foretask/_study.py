@@ -309,7 +309,14 @@ class Study:
         )
 
     def _budget(
-        self, target: str, labels: int, added: list[int], error: float, interval: list[float], as_come: float
+        self,
+        target: str,
+        labels: int,
+        added: list[int],
+        error: float,
+        interval: list[float],
+        as_come: float,
+        other: tuple[float, str] | None,
     ) -> Budget:
         classes = [self._classes.label(name) for name in self._names_of(target)]
         return Budget(
@@ -319,6 +326,8 @@ class Study:
             error=error,
             interval=_pair(interval),
             as_they_come=as_come,
+            in_sources=other and other[0],
+            better=other and other[1],
         )
 
     def task_values(self) -> TaskValues | dict[Any, TaskValues]:

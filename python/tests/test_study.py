@@ -104,6 +104,8 @@ def test_labels_for_an_error_and_for_a_budget():
     assert spent.labels == 7 and spent.added == {9: 3, 10: 4}
     assert spent.interval[0] <= spent.error <= spent.interval[1] and spent.error < error
     assert spent.error <= spent.as_they_come + 1e-12
+    assert spent.better in (None, "target", "sources", "cannot be told")
+    assert (spent.in_sources is None) == (spent.better is None)
     theory = Study(X, y, task, target="webcam", theory="common")
     assert theory.labels_needed([0.1]) == [] and theory.budget(7) is None
 

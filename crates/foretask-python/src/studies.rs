@@ -112,8 +112,9 @@ type CurvePoint = (usize, f64, [f64; 2], [f64; 2]);
 /// The labels that an error needs, and the least and the most.
 type Needed = (f64, Option<usize>, [Option<usize>; 2]);
 
-/// Labels by class, the error then, its interval, and the error if they were labelled as they come.
-type Budget = (Vec<usize>, f64, [f64; 2], f64);
+/// Labels by class, the error then, its interval, and the error if they were labelled as they come; the error if they
+/// went to the sources, and where they are worth more.
+type Budget = (Vec<usize>, f64, [f64; 2], f64, Option<(f64, String)>);
 
 /// A source, or all of them: the error without, its interval, and what it is worth.
 type SourceValue = (Option<String>, f64, [f64; 2], Paired);
@@ -216,7 +217,11 @@ impl Study {
     fn budgets(&self, py: Python<'_>, labels: usize) -> PyResult<Vec<Option<Budget>>> {
         self.each(py, |study| {
             let budget = study.budget(labels)?;
-            Ok(budget.map(|one| (one.added, one.error, one.interval, one.as_they_come)))
+            Ok(budget.map(|one| {
+                let other = one.in_sources;
+                let other = other.map(|other| (other.error, other.better.to_string()));
+                (one.added, one.error, one.interval, one.as_they_come, other)
+            }))
         })
     }
 

@@ -280,6 +280,7 @@
 //!   alarms.rs             other false-alarm rates
 //!   compare.rs            other rules and theories
 //!   curve.rs              more labels
+//!   spend.rs              in the target, or in its sources
 //! ```
 //!
 //! # Where to start
@@ -335,8 +336,8 @@ pub use estimate::{LikenessMap, Place, relatedness};
 pub use evaluate::{Measured, MeasuredAlarm, Rate, evaluate};
 pub use forecast::recount::Recount;
 pub use forecast::{
-    AlarmForecast, Budget, CurvePoint, Density, Forecast, LabelsNeeded, Note, Paired, Rehearsal,
-    Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict,
+    AlarmForecast, Budget, CurvePoint, Density, Forecast, InSources, LabelsNeeded, Note, Paired,
+    Rehearsal, Rehearsed, Reliability, RocPoint, SourceValue, Unrehearsed, Verdict, WorthMore,
 };
 pub use model::{CandidateWeight, Model, Rule, Term};
 pub use moments::{Moments, Provenance};

@@ -1,5 +1,7 @@
 //! What more labels would bring: [`CurvePoint`], [`LabelsNeeded`] and [`Budget`].
 
+use crate::words::words;
+
 /// A point of a learning curve.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct CurvePoint {
@@ -37,4 +39,27 @@ pub struct Budget {
     pub interval: [f64; 2],
     /// The expected error if classes were labelled as they come.
     pub as_they_come: f64,
+    /// What the same labels would do in the sources, where two of them or more were rehearsed.
+    pub in_sources: Option<InSources>,
+}
+
+/// Labels that are spent on the sources, as they are, instead of the target.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct InSources {
+    /// Expected error of the target then.
+    pub error: f64,
+    /// Where the labels are worth more.
+    pub better: WorthMore,
+}
+
+words! {
+    /// Where labels are worth more.
+    pub enum WorthMore("better") {
+        /// In the target
+        Target = "target",
+        /// In its sources
+        Sources = "sources",
+        /// The rehearsals do not tell
+        Unknown = "cannot be told",
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) mod value;
 
 pub use calibrate::Reliability;
 pub(crate) use calibrate::{Calibration, Claim};
-pub use curve::{Budget, CurvePoint, LabelsNeeded};
+pub use curve::{Budget, CurvePoint, InSources, LabelsNeeded, WorthMore};
 pub use density::{Density, RocPoint};
 pub(crate) use judgements::{Judgement, Judgements, stacked};
 pub(crate) use note::FEW;

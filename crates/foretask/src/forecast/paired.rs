@@ -12,7 +12,7 @@ use crate::words::words;
 
 /// Probability that the interval of a difference holds the truth: more than that of a forecast, because people act on
 /// a claim.
-const CLAIMED: f64 = 0.95;
+pub(crate) const CLAIMED: f64 = 0.95;
 
 words! {
     /// What can be said about the worth of something.

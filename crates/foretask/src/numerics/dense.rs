@@ -53,14 +53,35 @@ pub(crate) fn add_outer_alone(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f
     add_outer_by(dst, a, alpha, Par::Seq);
 }
 
+/// Lower triangle of dst += alpha a b, where the product is symmetric.
+pub(crate) fn add_symmetric(
+    dst: MatMut<'_, f64>,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+) {
+    let par = par(a.nrows() * a.nrows() * a.ncols() / 2);
+    add_lower_product(dst, a, b, alpha, par);
+}
+
 fn add_outer_by(dst: MatMut<'_, f64>, a: MatRef<'_, f64>, alpha: f64, par: Par) {
+    add_lower_product(dst, a, a.transpose(), alpha, par);
+}
+
+fn add_lower_product(
+    dst: MatMut<'_, f64>,
+    a: MatRef<'_, f64>,
+    b: MatRef<'_, f64>,
+    alpha: f64,
+    par: Par,
+) {
     triangular::matmul(
         dst,
         BlockStructure::TriangularLower,
         Accum::Add,
         a,
         BlockStructure::Rectangular,
-        a.transpose(),
+        b,
         BlockStructure::Rectangular,
         alpha,
         par,
@@ -203,9 +224,16 @@ pub(crate) fn solve_cholesky(l: MatRef<'_, f64>, mut x: MatMut<'_, f64>) {
 
 /// Copies the lower triangle to the upper one.
 pub(crate) fn mirror(a: &mut Mat<f64>) {
-    for j in 0..a.ncols() {
-        for i in 0..j {
-            a[(i, j)] = a[(j, i)];
+    // Tile by tile, so that both stay in the cache.
+    const TILE: usize = 32;
+    let n = a.ncols();
+    for first in (0..n).step_by(TILE) {
+        for start in (0..=first).step_by(TILE) {
+            for j in first..n.min(first + TILE) {
+                for i in start..j.min(start + TILE) {
+                    a[(i, j)] = a[(j, i)];
+                }
+            }
         }
     }
 }

@@ -70,7 +70,8 @@ impl Residuals {
         let n = z.ncols();
         let alone = (n <= HAT_ROWS).then(|| {
             let mut q = Mat::from_fn(n, n, |i, j| unfitted(&importance, total, i, j));
-            dense::product(q.as_mut(), Accum::Add, z.transpose(), fz.as_ref(), -g);
+            dense::add_symmetric(q.as_mut(), z.transpose(), fz.as_ref(), -g);
+            dense::mirror(&mut q);
             q
         });
         let lengths: Vec<f64> = z.col_iter().map(|z| z.squared_norm_l2()).collect();
@@ -97,14 +98,8 @@ impl Residuals {
         if let Some((shifted, rotated)) = shared {
             let mut solved = rotated.clone();
             shifted.forward(solved.as_mut());
-            let solved = solved.as_ref();
-            dense::product(
-                q.as_mut(),
-                Accum::Add,
-                solved.transpose(),
-                solved,
-                -shifted.lambda,
-            );
+            dense::add_outer(q.as_mut(), solved.transpose(), -shifted.lambda);
+            dense::mirror(&mut q);
         }
         Operator::Explicit(q)
     }

@@ -22,13 +22,13 @@ const DOUBT: f64 = 1.2;
 /// Nobody labels more than this many times what is there.
 const MOST: f64 = 1000.0;
 /// Added to rehearsed errors before their ratio is taken.
-const FLOOR: f64 = 0.005;
+pub(super) const FLOOR: f64 = 0.005;
 /// Added to errors of none before their logarithm is taken.
 const NOTHING: f64 = 1e-12;
 /// How many times the labels rehearsals of a curve have, at most.
-const REHEARSED: usize = 4;
+pub(super) const REHEARSED: usize = 4;
 /// The exponent of a few rehearsals is not known better than this.
-const LEAST_DEVIATION: f64 = 0.1;
+pub(super) const LEAST_DEVIATION: f64 = 0.1;
 
 impl Study<'_> {
     /// The expected error if the target had `added` more labels in each class, for each number asked for. Where a
@@ -103,7 +103,8 @@ impl Study<'_> {
     }
 
     /// How to spread labels over the classes of the target: one after the other to the class that has fewest, because
-    /// the noise of a rule is that of its class means, Σ 1/n_c. None from a theory.
+    /// the noise of a rule is that of its class means, Σ 1/n_c. Where sources were rehearsed, also whether labels are
+    /// worth more in the sources. None from a theory.
     ///
     /// # Errors
     /// As [`Study::learning_curve`].
@@ -118,7 +119,8 @@ impl Study<'_> {
             let fewest = (0..counts.len()).min_by_key(|&c| counts[c] + added[c]);
             fewest.into_iter().for_each(|c| added[c] += 1);
         }
-        let (error, interval) = self.at_ratio(exponent, growth(counts, &added));
+        let grown = growth(counts, &added);
+        let (error, interval) = self.at_ratio(exponent, grown);
         let priors = &self.forecast().priors;
         let expected: Vec<f64> = counts
             .iter()
@@ -134,11 +136,12 @@ impl Study<'_> {
             error,
             interval,
             as_they_come: self.at_ratio(exponent, as_they_come).0,
+            in_sources: self.in_sources(labels, grown)?,
         }))
     }
 
     /// The quantity whose curve is drawn, and its interval.
-    fn now(&self) -> (f64, [f64; 2]) {
+    pub(super) fn now(&self) -> (f64, [f64; 2]) {
         let forecast = self.forecast();
         match &forecast.alarm {
             None => (forecast.error, forecast.interval),
@@ -223,14 +226,10 @@ impl Study<'_> {
 
     /// The exponent of rehearsals with more labels, and its deviation.
     fn rehearsed_exponent(&self, progress: &dyn Fn(f64)) -> Result<Option<(f64, f64)>> {
-        let logs = self.done.rehearsed_ratios(REHEARSED, FLOOR, progress)?;
-        if logs.len() < 2 {
-            return Ok(None);
-        }
-        let n = logs.len() as f64;
-        let mean = logs.iter().sum::<f64>() / n;
-        let variance = logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        Ok(Some((mean, variance.sqrt().hypot(LEAST_DEVIATION))))
+        let found = self.done.rehearsed_ratios(REHEARSED, FLOOR, progress)?;
+        let exponents: Vec<f64> = found.into_iter().map(|(_, exponent)| exponent).collect();
+        let spread = mean_and_deviation(&exponents);
+        Ok(spread.map(|(mean, deviation)| (mean, deviation.hypot(LEAST_DEVIATION))))
     }
 
     /// The theory's own curve, at the same coupling.
@@ -296,6 +295,14 @@ fn growth(counts: &[usize], added: &[usize]) -> f64 {
         .map(|(n, more)| noise(n + more))
         .sum();
     before / after
+}
+
+/// Of two numbers or more.
+pub(super) fn mean_and_deviation(of: &[f64]) -> Option<(f64, f64)> {
+    let n = of.len() as f64;
+    let mean = of.iter().sum::<f64>() / n;
+    let variance = of.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (of.len() > 1).then(|| (mean, variance.sqrt()))
 }
 
 fn mean(counts: &[usize]) -> f64 {

@@ -16,7 +16,7 @@
 //! | one-versus-one | one coupling, one problem per pair of classes (`pairs`) |
 //!
 //! `folded` is the way of a target with many rows; `schedule` shares what several plans have in common; `rate` holds a false-alarm rate; `rehearse` puts
-//! sources in the target's place; `compare`, `curve` and `value` say what other rules, more labels or fewer sources
+//! sources in the target's place; `compare`, `curve`, `spend` and `value` say what other rules, more labels or fewer sources
 //! would do.
 
 mod alarms;
@@ -44,6 +44,7 @@ mod rehearse;
 mod route;
 mod schedule;
 mod shared;
+mod spend;
 mod target;
 mod train;
 mod value;

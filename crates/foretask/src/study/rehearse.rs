@@ -17,6 +17,7 @@ use crate::forecast::{Rehearsal, Rehearsed, Unrehearsed};
 use crate::recipe::keys;
 use crate::settings::check::Plan;
 use crate::settings::{FalseAlarm, Prior, Settings};
+use crate::solve::needs_rows;
 
 /// Sources that take the target's place.
 const MOST_SOURCES: usize = 4;
@@ -31,7 +32,7 @@ const MOST_TESTED: usize = 1000;
 
 /// A source in the target's place.
 pub(super) struct Understudy {
-    source: usize,
+    pub(super) source: usize,
     /// Samples that it keeps, ascending.
     kept: Vec<usize>,
     /// Its classes, by class of the target.
@@ -106,22 +107,27 @@ impl Target<'_, '_> {
         Ok(Ok(rehearsed))
     }
 
-    /// Sources that qualify, spread over all, with so many times the labels of the target.
-    fn understudies(&self, times: usize) -> Vec<Understudy> {
+    /// Sources that qualify, with so many times the labels of the target; of many, some that are spread over all in the
+    /// order of how far their samples are from their class means, so that neither names nor the order of tasks matter.
+    pub(super) fn understudies(&self, times: usize) -> Vec<Understudy> {
         let aligned = self.cells().aligned(self.index());
         let variances = self.shared.raw.pooled_variances();
         let sources = (0..self.cells().tasks().len()).filter(|&task| task != self.index());
         // Which rows it keeps matters only to those that are chosen.
-        let all: Vec<usize> = sources
+        let mut chosen: Vec<usize> = sources
             .filter(|&source| self.can_stand_in(source, times, &aligned))
             .collect();
-        let count = all.len();
-        let chosen = |index: usize| {
-            count <= MOST_SOURCES || (0..MOST_SOURCES).any(|i| i * count / MOST_SOURCES == index)
-        };
-        let all = all.into_iter().enumerate();
-        all.filter(|(index, _)| chosen(*index))
-            .filter_map(|(_, source)| self.understudy(source, times, &aligned, &variances))
+        if chosen.len() > MOST_SOURCES {
+            let spread = |&source: &usize| (self.shared.raw.spread_in(source, &variances), source);
+            let mut all: Vec<(f64, usize)> = chosen.iter().map(spread).collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let some = (0..MOST_SOURCES).map(|i| all[i * all.len() / MOST_SOURCES].1);
+            chosen = some.collect();
+            chosen.sort_unstable();
+        }
+        let chosen = chosen.into_iter();
+        chosen
+            .filter_map(|source| self.understudy(source, times, &aligned, &variances))
             .collect()
     }
 
@@ -170,12 +176,7 @@ impl Target<'_, '_> {
             let there = cells
                 .of_task(source)
                 .find(|&cell| aligned[cell] == Some(c))?;
-            let mut samples: Vec<usize> = (0..class.len())
-                .filter(|&l| class[l] == there - first)
-                .collect();
-            samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
-            // The same draw for every class, so that their order does not matter.
-            samples.shuffle(&mut ChaCha8Rng::seed_from_u64(0));
+            let samples = drawn(&class, there - first, &keys);
             let labels = (times * cells.count(cell)).min(samples.len() / 2);
             if labels == 0 {
                 return None;
@@ -196,10 +197,18 @@ impl Target<'_, '_> {
 
     /// A source's error on its other rows, by the default and by itself.
     fn rehearse(&self, understudy: &Understudy) -> Result<Rehearsed> {
-        let raw = &self.shared.raw;
+        self.rehearse_among(understudy, &self.shared.raw)
+    }
+
+    /// The same where the other tasks are those of `all`.
+    pub(super) fn rehearse_among(
+        &self,
+        understudy: &Understudy,
+        all: &Statistics<'_>,
+    ) -> Result<Rehearsed> {
         let task = &self.cells().tasks()[understudy.source];
-        let failed = || crate::solve::needs_rows(&task.name);
-        let statistics = raw.with_samples(understudy.source, &understudy.kept);
+        let failed = || needs_rows(&task.name);
+        let statistics = all.with_samples(understudy.source, &understudy.kept);
         let statistics = statistics.ok_or_else(failed)?;
         let settings = self.settings_of(understudy);
         let plan = Plan {
@@ -258,7 +267,7 @@ impl Target<'_, '_> {
         let model = done.model()?;
         let source = &self.cells().tasks()[understudy.source];
         let rows = self.shared.raw.rows_of(understudy.source);
-        let rows = rows.ok_or_else(|| crate::solve::needs_rows(&source.name))?;
+        let rows = rows.ok_or_else(|| needs_rows(&source.name))?;
         let priors = &self.stakes().priors;
         let mut error = 0.0;
         for (c, tested) in understudy.tested.iter().enumerate() {
@@ -281,13 +290,14 @@ impl Target<'_, '_> {
 }
 
 impl Done<'_> {
-    /// Exponents of the learning curves of rehearsals, from as many labels as the target has to so many times more.
+    /// Exponents of the learning curves of rehearsals, from as many labels as the target has to so many times more, with
+    /// the source that each is of.
     pub(super) fn rehearsed_ratios(
         &self,
         times: usize,
         floor: f64,
         progress: &dyn Fn(f64),
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Vec<(String, f64)>> {
         let Rehearsal::Done { sources, .. } = &self.outcome.forecast.rehearsal else {
             return Ok(Vec::new());
         };
@@ -304,8 +314,17 @@ impl Done<'_> {
             };
             let after = target.rehearse(&understudy)?;
             let ratio = (after.error + floor) / (before.error + floor);
-            exponents.push(-ratio.ln() / understudy.growth.ln());
+            exponents.push((before.task.clone(), -ratio.ln() / understudy.growth.ln()));
         }
         Ok(exponents)
     }
+}
+
+/// The samples of a class in an order that `keys` tell: the same draw for every class, so that their order does not
+/// matter.
+pub(super) fn drawn(class: &[usize], own: usize, keys: &[f64]) -> Vec<usize> {
+    let mut samples: Vec<usize> = (0..class.len()).filter(|&l| class[l] == own).collect();
+    samples.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+    samples.shuffle(&mut ChaCha8Rng::seed_from_u64(0));
+    samples
 }

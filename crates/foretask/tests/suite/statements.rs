@@ -3,7 +3,7 @@
 use crate::words::Word;
 use foretask::{
     Evidence, FalseAlarm, Labels, Paired, Rehearsal, Settings, SourceValue, Study, Tail,
-    Unrehearsed, Verdict,
+    Unrehearsed, Verdict, WorthMore,
 };
 
 use super::common::drawn::{Data, Mean, along, settings};
@@ -262,6 +262,66 @@ fn a_budget_goes_to_the_classes_that_have_least() {
     assert!(budget.error < study.forecast().error);
     let none = study.budget(0).unwrap().unwrap();
     assert!((none.error - study.forecast().error).abs() < ROUNDING);
+}
+
+#[test]
+fn labels_go_to_the_target_where_sources_have_many() {
+    let mean = along(1.2);
+    let many: (&[usize], &Mean) = (&[300, 300], &mean);
+    let tasks = ["a", "b", "c", "d"].map(|name| (name, many.0, many.1));
+    let tasks = [&tasks[..], &[("target", &[6, 6], &mean)]].concat();
+    let data = Data::new(30, &tasks, 1);
+    let tasks = data.tasks();
+    let plain = settings(Labels::Auto);
+    let study = Study::new(&tasks, &plain).unwrap();
+    let spent = study.budget(60).unwrap().unwrap().in_sources.unwrap();
+    // Sixty labels are six times those of the target, and a fortieth of those of the sources.
+    assert_eq!(spent.better, WorthMore::Target);
+    assert!((spent.error / study.forecast().error - 1.0).abs() < 0.05);
+    let nothing = study.budget(0).unwrap().unwrap().in_sources.unwrap();
+    assert_eq!(nothing.better, WorthMore::Unknown);
+    assert!((nothing.error - study.forecast().error).abs() < ROUNDING);
+    let quiet = Settings {
+        rehearse: false,
+        ..plain
+    };
+    let study = Study::new(&tasks, &quiet).unwrap();
+    assert_eq!(study.budget(60).unwrap().unwrap().in_sources, None);
+}
+
+#[test]
+fn which_of_many_sources_rehearse_does_not_follow_their_names() {
+    let mean = along(1.0);
+    let names = ["a", "b", "c", "d", "e", "f", "g"];
+    let sources = names.map(|name| (name, &[30_usize, 30][..], &mean as &Mean));
+    let tasks = [&sources[..], &[("target", &[6, 6], &mean)]].concat();
+    let data = Data::new(10, &tasks, 3);
+    // The same rows of the same tasks, which come in another order.
+    let other = |task: &String| -> String {
+        match names.iter().position(|name| name == task) {
+            Some(place) => names[(3 * place + 2) % names.len()].to_owned(),
+            None => task.clone(),
+        }
+    };
+    let renamed = Data {
+        task: data.task.iter().map(other).collect(),
+        ..data.clone()
+    };
+    let told = |data: &Data| {
+        let tasks = data.tasks();
+        let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+        let Rehearsal::Done { sources, .. } = &study.forecast().rehearsal else {
+            panic!("nothing was rehearsed");
+        };
+        let names: Vec<String> = sources.iter().map(|source| source.task.clone()).collect();
+        (study.forecast().error, names)
+    };
+    let (error, rehearsed) = told(&data);
+    let (again, by_other_names) = told(&renamed);
+    assert!((error - again).abs() < ROUNDING, "{error} {again}");
+    let mut expected: Vec<String> = rehearsed.iter().map(other).collect();
+    expected.sort();
+    assert_eq!(expected, by_other_names);
 }
 
 fn holds([low, high]: [f64; 2], number: f64) -> bool {

@@ -1,6 +1,6 @@
 //! What more labels would bring: the learning curve, the labels that an error needs, and a budget.
 
-use foretask::{Budget, CurvePoint, LabelsNeeded, Study};
+use foretask::{Budget, CurvePoint, LabelsNeeded, Study, WorthMore};
 use serde_json::{Map, Value, json};
 
 use super::questions::Questions;
@@ -75,6 +75,7 @@ impl Labels {
                     "error": budget.error,
                     "interval": budget.interval,
                     "as_they_come": budget.as_they_come,
+                    "in_sources": budget.in_sources,
                 })
             });
             entries.insert("budget".into(), json!(budget));
@@ -168,7 +169,17 @@ fn spent(summary: &Summary, budget: &Budget) -> String {
         words::percent(budget.error),
         words::interval(budget.interval),
         words::percent(budget.as_they_come),
-    )
+    ) + &budget.in_sources.map_or(String::new(), |other| {
+        let better = match other.better {
+            WorthMore::Target => "they are worth more in the target",
+            WorthMore::Sources => "they are worth more in the sources",
+            WorthMore::Unknown => "where they are worth more cannot be told",
+        };
+        format!(
+            " In the sources they would bring it to {}: {better}, by rehearsals.",
+            words::percent(other.error)
+        )
+    })
 }
 
 #[cfg(test)]

@@ -31,6 +31,20 @@ impl<'a> Statistics<'a> {
         .collect()
     }
 
+    /// The mean square of a task's samples about their class means, in units of these variances: a number that tells
+    /// tasks apart whatever their names, the order of rows, units, and where zero is.
+    pub(crate) fn spread_in(&self, task: usize, variances: &[f64]) -> f64 {
+        let cells = self.cells.of_task(task);
+        let of_cell = |cell: usize| {
+            let squares = self.within.col(cell).iter().zip(variances);
+            let squares = squares.filter(|(_, variance)| **variance > 0.0);
+            squares
+                .map(|(square, variance)| square / variance)
+                .sum::<f64>()
+        };
+        cells.map(of_cell).sum::<f64>() / self.cells.total(task)
+    }
+
     /// The largest squared distance of each feature from its task's mean.
     pub(crate) fn farthest(&self) -> Vec<f64> {
         let mut farthest = vec![0.0_f64; self.features];
