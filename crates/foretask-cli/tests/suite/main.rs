@@ -20,5 +20,6 @@ mod raw_files;
 mod report;
 mod rules;
 mod streams;
+mod tally;
 mod told;
 mod verdict;

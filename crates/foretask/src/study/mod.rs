@@ -44,6 +44,7 @@ mod rehearse;
 mod route;
 mod schedule;
 mod shared;
+pub(crate) mod tally;
 mod target;
 mod train;
 mod value;
