@@ -35,7 +35,9 @@ Tail = Literal["auto", "empirical", "gaussian"]
 View = Literal["raw", "standard", "cosine", "rbf"]
 Skipped = Literal["streamed", "equal-lengths", "alike", "few-sources", "costly", "sparse"]
 Family = Literal["alone", "classical", "pooled", "scaled", "free", "optimal"]
-Source = Literal["isotropic", "spherical", "common", "general", "leave-one-out", "leave-fold-out"]
+Source = Literal[
+    "isotropic", "spherical", "common", "general", "leave-one-out", "leave-fold-out", "fold-moments"
+]
 Verdict = Literal["helps", "harms", "cannot be told"]
 Unrehearsed = Literal["few-sources", "many-labels", "grouped", "weighted", "by-name", "switched-off"]
 

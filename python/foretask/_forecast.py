@@ -38,7 +38,8 @@ class Forecast:
         Expected share of wrong decisions.
     interval : tuple of float
         90 % interval for the error of this very rule on endless new data.
-    source : {"leave-one-out", "leave-fold-out", "isotropic", "spherical", "common", "general"}
+    source : {"leave-one-out", "leave-fold-out", "fold-moments", "isotropic", "spherical", "common", \
+"general"}
         What it was computed from: samples left out, or a theory.
     class_errors : ndarray of shape (n_classes,)
         Expected share of wrong decisions in each class.

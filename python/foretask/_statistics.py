@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,8 +33,8 @@ from ._data import (
 )
 from ._pickles import broken, fits
 
-#: Names of tasks, None for all: whose rows are kept, and who may be a target.
-Kept = tuple[list[str] | None, list[str] | None]
+#: Names of tasks, None for all: whose rows are kept, and who may be a target; the number of its folds.
+Kept = tuple[list[str] | None, list[str] | None, int | None]
 
 
 class Statistics:
@@ -50,8 +51,11 @@ class Statistics:
         Tasks whose rows are kept however many there are; True for all.
     target : bool, task or iterable of tasks, default=()
         Tasks that may be the target of a fit; True for all. Their rows are kept while they are few, and from
-        a few thousand on ten folds of statistics and a sample of at most 20,000 rows, so that memory does
-        not grow with them.
+        a few thousand on folds of statistics and a sample of at most 20,000 rows, so that memory does not
+        grow with them.
+    folds : int, default=None
+        How many folds the rows of a target are dealt to, 2 to 50; None for 10. Parts that are merged have
+        the same number.
 
     Examples
     --------
@@ -69,9 +73,11 @@ class Statistics:
     True
     """
 
-    def __init__(self, keep_rows: bool | Iterable[Any] = (), target: Any = ()) -> None:
-        #: Whose rows are kept, and who may be a target.
-        self._kept: Kept = (_wished(keep_rows), _wished(target))
+    def __init__(
+        self, keep_rows: bool | Iterable[Any] = (), target: Any = (), folds: int | None = None
+    ) -> None:
+        #: Whose rows are kept, who may be a target, and in how many folds.
+        self._kept: Kept = (_wished(keep_rows), _wished(target), _counted(folds))
         self._raw: _foretask.Statistics | None = None
 
     def add(self, X: Any, y: Any, task: Any = None) -> Statistics:
@@ -197,8 +203,10 @@ class Statistics:
         """
         if other._raw is None:
             if self._raw is None:
-                keep, targets = other._kept
-                self._kept = (_either(self._kept[0], keep), _either(self._kept[1], targets))
+                keep, targets, folds = other._kept
+                if folds is None or self._kept[2] is not None:
+                    folds = self._kept[2]
+                self._kept = (_either(self._kept[0], keep), _either(self._kept[1], targets), folds)
             return self
         raw = other._raw if other is not self else other._raw.copy()
         if self._raw is None:
@@ -338,7 +346,7 @@ class Statistics:
 
 def _restored(kept: Kept, content: bytes | None) -> Statistics:
     """Return statistics from what pickle keeps."""
-    if not fits(kept, tuple[list[str] | None, list[str] | None]):
+    if not fits(kept, Kept):
         raise broken("Statistics", "whose rows it keeps is not told")
     if not fits(content, bytes | None):
         raise broken("Statistics", f"its content is a {type(content).__name__}")
@@ -353,6 +361,15 @@ def _wished(tasks: Any) -> list[str] | None:
         return None if tasks else []
     one = isinstance(tasks, str) or not isinstance(tasks, Iterable)
     return [name_of(task) for task in ([tasks] if one else tasks)]
+
+
+def _counted(folds: Any) -> int | None:
+    """Return a number of folds, which the library checks."""
+    if folds is None:
+        return None
+    if isinstance(folds, bool) or not isinstance(folds, numbers.Integral) or not 2 <= folds <= 50:
+        raise ValueError(f"folds must be a whole number from 2 to 50 or None, got {folds!r}")
+    return int(folds)
 
 
 def _either(one: list[str] | None, other: list[str] | None) -> list[str] | None:

@@ -8,7 +8,7 @@ import pytest
 from conftest import draw
 from numpy.testing import assert_allclose
 
-from foretask import MultiTaskClassifier, Statistics
+from foretask import MultiTaskClassifier, Statistics, Study
 
 
 def frame(X):
@@ -164,3 +164,31 @@ def test_a_target_of_many_rows_is_kept_as_folds_and_a_sample():
         "source",
         "target",
     }
+
+
+def test_number_of_folds():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=5000)
+    X = rng.normal(size=(5000, 3)) + y[:, None]
+    five = Statistics(target=True, folds=5).add(X, y)
+    study = Study.from_statistics(five)
+    assert study.forecast().source == "leave-fold-out"
+    again = pickle.loads(pickle.dumps(Statistics(target=True, folds=5)))
+    assert again.add(X, y).to_bytes() == five.to_bytes()
+    ten = Statistics(target=True).add(X[:100], y[:100])
+    with pytest.raises(ValueError, match="same number of folds"):
+        ten.merge(five)
+    for folds in (1, 51, 2.5, True, "5"):
+        with pytest.raises(ValueError, match="from 2 to 50"):
+            Statistics(folds=folds)
+
+
+def test_folds_without_rows():
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=3000)
+    X = rng.normal(size=(3000, 3)) + y[:, None]
+    shared = Statistics.from_bytes(Statistics(target=True).add(X, y).to_bytes(min_cell=20))
+    told = Study.from_statistics(shared).forecast()
+    assert told.source == "fold-moments"
+    counted = Study(X, y, views="linear", theory="leave-fold-out").forecast()
+    assert abs(told.error - counted.error) < 0.02

@@ -60,6 +60,14 @@ pub enum Failure {
         /// What the library says of it.
         source: foretask::Error,
     },
+    /// A file that is no tally.
+    #[error("{}: {source}", path.display())]
+    Tally {
+        /// The file.
+        path: PathBuf,
+        /// What the library says of it.
+        source: foretask::Error,
+    },
     /// A file that is not statistics.
     #[error("{}: {source}", path.display())]
     Statistics {
@@ -95,6 +103,20 @@ pub enum Failure {
         first: String,
         /// The other.
         second: String,
+    },
+    /// Statistics of targets in other numbers of folds.
+    #[error(
+        "{file}: has targets in {folds} folds, and {first} in {expected}: gather one of them again with --folds of the other"
+    )]
+    OtherFolds {
+        /// The first file.
+        first: String,
+        /// Its folds.
+        expected: usize,
+        /// The other.
+        file: String,
+        /// Its folds.
+        folds: usize,
     },
     /// A table that is to be read twice, and cannot.
     #[error(
@@ -222,6 +244,7 @@ impl Failure {
             ),
             Self::NoHome => Some("without --install the script is printed"),
             Self::Model { .. } => Some("a model is a file that `foretask fit -o` wrote"),
+            Self::Tally { .. } => Some("a tally is a file that `foretask tally` wrote"),
             Self::Statistics { .. } => {
                 Some("statistics are a file that `foretask gather` or `foretask merge` wrote")
             }

@@ -79,6 +79,7 @@
 //!     survey.rs           what becomes of the columns of all parts
 //!     sum.rs              rows become statistics, batch by batch
 //!     at_once.rs          one pass where columns are features as they are
+//!     tally.rs            foretask tally
 //!     mod.rs              foretask gather
 //!   evaluate/
 //!     alarm.rs            a held rate as it came out

@@ -66,6 +66,7 @@ impl Choices<'_> {
             labels: word::<Labels>(&self.labels)?,
             ties: word::<Ties>(&self.ties)?,
             evidence: word::<Evidence>(&self.theory)?,
+            folds: None,
             scaling: word::<Scaling>(&self.scale)?,
             views: self.views.parse().map_err(crate::errors::exception)?,
             prior: match &self.priors {

@@ -16,22 +16,32 @@ pub struct Statistics(pub foretask::Statistics<'static>);
 
 #[pymethods]
 impl Statistics {
-    /// No rows yet. The rows of the tasks in `keep` are kept, and what `targets` need; of all tasks if it is None.
+    /// No rows yet. The rows of the tasks in `keep` are kept, and what `targets` need, in so many folds; of all tasks if
+    /// it is None.
     #[new]
-    fn new(features: usize, keep: Option<Vec<String>>, targets: Option<Vec<String>>) -> Self {
-        let empty = foretask::Statistics::new(features);
+    #[pyo3(signature = (features, keep, targets, folds = None))]
+    fn new(
+        features: usize,
+        keep: Option<Vec<String>>,
+        targets: Option<Vec<String>>,
+        folds: Option<usize>,
+    ) -> PyResult<Self> {
+        let mut empty = foretask::Statistics::new(features);
+        if let Some(folds) = folds {
+            empty = empty.with_folds(folds).map_err(exception)?;
+        }
         let empty = match keep {
             None => empty.keeping_all_rows(),
             Some(tasks) => tasks
                 .iter()
                 .fold(empty, |empty, task| empty.keeping_rows_of(task)),
         };
-        Self(match targets {
+        Ok(Self(match targets {
             None => empty.with_all_targets(),
             Some(tasks) => tasks
                 .iter()
                 .fold(empty, |empty, task| empty.with_target(task)),
-        })
+        }))
     }
 
     /// Adds rows; with names, columns are matched by them.

@@ -135,8 +135,10 @@
 //!     rows.rs             the rows of one task, wherever they are
 //!     portion.rs          some of a task's rows, summed up
 //!     dealt.rs            the folds of many rows, and a sample of them
+//!     complete.rs         folds that lack a class, joined
 //!     weigh.rs            sums over rows that have weights
 //!     mod.rs              what is kept of the data, mergeable
+//!     folds.rs            how many folds
 //!     columns.rs          features by name
 //!     scale.rs            one number per task
 //!     measure.rs          statistics of rows
@@ -228,6 +230,7 @@
 //!   design.rs             how much less samples tell that come in groups
 //!   judgements.rs         what samples are taken for by rules they had no say in
 //!   density.rs            the law of a score
+//!   bins.rs               scores that are counted in bins
 //!   note.rs               what to know before trusting it
 //!   curve.rs              what more labels would bring
 //!   rehearsal.rs          what sources did in the target's place
@@ -262,7 +265,7 @@
 //!   foretell.rs           3. or foretell by a theory
 //!   rate.rs               hold a false-alarm rate
 //!   averaged.rs           the default
-//!   fold_scores.rs        class scores of the rows of each fold
+//!   fold_scores.rs        class scores of the rows of each fold, or as their moments say
 //!   one_score.rs          two classes, one score
 //!   fold.rs               4. fold a rule by name
 //!   pair.rs               one pair of classes
@@ -275,6 +278,7 @@
 //!   alone.rs              a target without its sources
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
+//!   tally.rs              errors that are counted where the rows are
 //!   batches.rs            a model for every task, in bounded memory
 //!   value.rs              fewer sources
 //!   alarms.rs             other false-alarm rates
@@ -348,6 +352,7 @@ pub use settings::{Evidence, FalseAlarm, Labels, Prior, RuleName, Settings, voca
 pub use solve::{LeaveOneOut, Scaling, System};
 pub use stop::Stop;
 pub use study::compare::{Compared, Foretold};
+pub use study::tally::Tally;
 pub use study::{LeftOut, Study};
 pub use views::kernel::Kernel;
 pub use views::{Skipped, View, Views};

@@ -28,13 +28,18 @@ words! {
         LeaveOneOut = "leave-one-out",
         /// Samples of the target that were left out fold by fold, where they are many
         LeaveFoldOut = "leave-fold-out",
+        /// Means and covariances of samples of the target that were left out fold by fold, where no row was kept
+        FoldMoments = "fold-moments",
     }
 }
 
 impl Provenance {
     /// Whether samples that were left out say it, and no theory.
     pub fn is_left_out(self) -> bool {
-        matches!(self, Self::LeaveOneOut | Self::LeaveFoldOut)
+        matches!(
+            self,
+            Self::LeaveOneOut | Self::LeaveFoldOut | Self::FoldMoments
+        )
     }
 
     /// Its name in a sentence.
@@ -46,6 +51,7 @@ impl Provenance {
             Self::General => "general-covariance theory",
             Self::LeaveOneOut => "leave-one-out",
             Self::LeaveFoldOut => "leave-fold-out",
+            Self::FoldMoments => "moments of folds left out",
         }
     }
 }

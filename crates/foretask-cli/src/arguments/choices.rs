@@ -1,5 +1,7 @@
 //! The settings of the library as options, and what is written behind them.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use foretask::{
@@ -40,6 +42,12 @@ pub struct Choices {
     /// Where the forecast comes from; the theories are for Gaussian features
     #[arg(long, default_value = "auto", value_parser = word::<Evidence>(), help_heading = METHOD, hide_short_help = true)]
     pub theory: Evidence,
+    /// How many folds the rows of a large target are left out in, 2 to 50 [default: as its statistics were gathered, or 10]
+    #[arg(long, value_name = "K", help_heading = METHOD, hide_short_help = true)]
+    pub folds: Option<usize>,
+    /// Errors that `foretask tally` counted where the rows are, for statistics without rows
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = METHOD, hide_short_help = true)]
+    pub tally: Vec<PathBuf>,
     /// Divide each task by the spread within its classes, or not
     #[arg(long, default_value = "auto", value_parser = word::<Scaling>(), help_heading = METHOD, hide_short_help = true)]
     pub scale: Scaling,
@@ -80,6 +88,7 @@ impl Choices {
             labels: self.labels,
             ties: self.ties.unwrap_or_default(),
             evidence: self.theory,
+            folds: self.folds,
             scaling: self.scale,
             views: self.views.clone(),
             prior: self.prior.clone(),

@@ -124,6 +124,15 @@ Examples:
 Features are matched by name. The order of the files is that of the sums: in the same order the same bits
 come out, whether parts are gathered together or merged in pairs (1 with 2, 3 with 4, ...).";
 
+const TALLY_EXAMPLES: &str = "\
+Examples:
+  foretask gather north.csv --target hearts --rows never -o north.stats
+      At each site; the files hold no row. Then, in one place: foretask merge north.stats south.stats -o all.stats
+  foretask tally north.csv --statistics all.stats --target hearts -o north.tally
+      At each site again: rows are scored by models without their fold, and counts leave the site.
+  foretask forecast all.stats --target hearts --tally north.tally south.tally
+      Without them the error is told by means and covariances, and mostly too small.";
+
 const PREDICT_EXAMPLES: &str = "\
 Examples:
   foretask predict model.safetensors new.csv
@@ -204,6 +213,9 @@ pub enum Command {
     /// Make one file of several files of statistics
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(Merge),
+    /// Count errors where the rows are, for statistics that were gathered without any
+    #[command(after_help = TALLY_EXAMPLES)]
+    Tally(Tally),
     /// Decide the class of each row of a table
     #[command(after_help = PREDICT_EXAMPLES)]
     Predict(Predict),
@@ -361,6 +373,9 @@ pub struct Gather {
         help_heading = "Statistics"
     )]
     pub rows: RowsKept,
+    /// How many folds the rows of a target are dealt to where they are many, 2 to 50, alike in all parts [default: 10]
+    #[arg(long, value_name = "K", help_heading = "Statistics")]
+    pub folds: Option<usize>,
     /// How columns become features, as an earlier run wrote it beside its statistics [default: learnt from all parts]
     #[arg(long, value_name = "FILE", help_heading = "Statistics")]
     pub columns: Option<PathBuf>,
@@ -387,6 +402,27 @@ pub enum RowsKept {
     WhileFew,
     /// All of --target, or of every task without it: the views cosine and rbf need those of every task
     Keep,
+}
+
+/// `foretask tally`
+#[derive(Debug, Args)]
+pub struct Tally {
+    #[command(flatten)]
+    pub data: Data,
+    /// The statistics of all parts, which `foretask gather --rows never` wrote
+    #[arg(
+        long,
+        value_name = "FILE",
+        required = true,
+        num_args = 1..,
+        help_heading = "Statistics"
+    )]
+    pub statistics: Vec<PathBuf>,
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Where to save the counts
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: PathBuf,
 }
 
 /// `foretask merge`

@@ -19,8 +19,9 @@ pub fn run(arguments: &arguments::Fit) -> Result<Answer, Failure> {
     output::check(&arguments.output, &arguments.data.files)?;
     let plot = arguments.plot.as_deref();
     figures::check(plot, &arguments.data.files, Some(&arguments.output))?;
-    let source = gather::open(&arguments.data, settings.target.as_deref())?;
+    let source = gather::open(&arguments.data, settings.target.as_deref(), settings.folds)?;
     let study = load::study(&source.statistics()?, &settings)?;
+    let study = load::counted(study, &arguments.choices.tally)?;
     let verdict = verdict(&study)?;
     let model = source.taught(study.model()?)?;
     output::file(&arguments.output, &model.to_bytes()?)?;

@@ -1,10 +1,10 @@
 //! What several commands begin with: a table, its study, a model.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use foretask::prepare::{Encoding, Frame, Preparation, Prepared, WhyLeftOut};
-use foretask::{Model, Settings, Statistics, Study, Tasks};
+use foretask::{Model, Settings, Statistics, Study, Tally, Tasks};
 
 use crate::arguments::{Data, Missing};
 use crate::commands::statistics::{self, Gathered};
@@ -324,6 +324,30 @@ pub fn study<'a>(data: &Statistics<'a>, settings: &Settings) -> Result<Study<'a>
     match studies.pop() {
         Some(study) => Ok(study),
         None => Ok(Study::new(data, settings)?),
+    }
+}
+
+/// The same with errors that were counted elsewhere, if there are any.
+pub fn counted<'a>(study: Study<'a>, files: &[PathBuf]) -> Result<Study<'a>, Failure> {
+    let mut all: Option<Tally> = None;
+    for path in files {
+        let bytes = std::fs::read(path).map_err(|source| Failure::Unreadable {
+            path: path.clone(),
+            source,
+        })?;
+        let named = |source| Failure::Tally {
+            path: path.clone(),
+            source,
+        };
+        let tally = Tally::from_bytes(&bytes).map_err(named)?;
+        match &mut all {
+            None => all = Some(tally),
+            Some(all) => all.merge(&tally).map_err(named)?,
+        }
+    }
+    match all {
+        Some(tally) => Ok(study.counted(&tally)?),
+        None => Ok(study),
     }
 }
 

@@ -31,6 +31,7 @@ pub fn run(command: Command) -> Result<Answer, Failure> {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Gather(arguments) => gather::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Tally(arguments) => gather::tally::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

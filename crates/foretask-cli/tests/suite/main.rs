@@ -21,5 +21,6 @@ mod raw_files;
 mod report;
 mod rules;
 mod streams;
+mod tally;
 mod told;
 mod verdict;

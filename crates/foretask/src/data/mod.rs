@@ -20,7 +20,8 @@ pub(crate) use rows::PANEL;
 pub use rows::{Element, Rows};
 pub use statistics::Statistics;
 pub(crate) use statistics::{
-    Dealt, FOLDS, NO_SPREAD, Portion, RowBlock, Second, are_many, weighed,
+    Dealt, NO_SPREAD, Portion, RowBlock, Sample, Second, are_many, by_class, check_folds, complete,
+    other_folds, rows_by_fold, weighed,
 };
 pub use tasks::Tasks;
-pub(crate) use tasks::classes_in_order;
+pub(crate) use tasks::{classes_in_order, group};

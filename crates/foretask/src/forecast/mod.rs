@@ -11,6 +11,7 @@
 //! From the theory: the error of two Gaussians at a threshold, or, for more classes, of Gaussian responses
 //! drawn from their moments; the accuracy of a linear rule is an orthant probability.
 
+pub(crate) mod bins;
 pub(crate) mod calibrate;
 pub(crate) mod count;
 pub(crate) mod curve;

@@ -55,6 +55,17 @@ pub enum Note {
         /// Groups of them.
         groups: usize,
     },
+    /// Folds that lack a class were joined with others.
+    FoldsJoined {
+        /// The class that fewest have.
+        class: String,
+        /// Folds that rows were dealt to.
+        folds: usize,
+        /// Folds that are left.
+        left: usize,
+    },
+    /// No row of the target was kept to count errors among.
+    FromMoments,
     /// Every class of the target has one sample.
     OneLabel,
     /// A class of the target is in one group, and cannot be left out.
@@ -94,6 +105,8 @@ impl Note {
             Self::ViewLeftOut { .. } => "view-left-out",
             Self::UnlikeSources { .. } => "unlike-sources",
             Self::SourcesJoined { .. } => "sources-joined",
+            Self::FoldsJoined { .. } => "folds-joined",
+            Self::FromMoments => "from-moments",
             Self::OneLabel => "one-label",
             Self::OneGroup { .. } => "one-group",
             Self::Copies { .. } => "copies",
@@ -139,6 +152,14 @@ impl fmt::Display for Note {
             Self::SourcesJoined { sources, groups } => write!(
                 f,
                 "{sources} sources are too many for label values of their own: those whose classes differ alike share them, in {groups} groups, and no theory was asked for comparison"
+            ),
+            Self::FoldsJoined { class, folds, left } => write!(
+                f,
+                "class '{class}' of the target is rare: of {folds} folds those without a class were joined with their neighbours, and {left} are left out in turn"
+            ),
+            Self::FromMoments => write!(
+                f,
+                "no row of the target was kept: its error is that of Gaussian scores with the means and covariances of folds left out, and mostly too small; count it where the rows are (foretask tally)"
             ),
             Self::OneLabel => write!(
                 f,
@@ -205,7 +226,12 @@ impl Serialize for Note {
                 map.serialize_entry("sources", sources)?;
                 map.serialize_entry("groups", groups)?;
             }
-            Self::OneLabel => {}
+            Self::FoldsJoined { class, folds, left } => {
+                map.serialize_entry("class", class)?;
+                map.serialize_entry("folds", folds)?;
+                map.serialize_entry("left", left)?;
+            }
+            Self::FromMoments | Self::OneLabel => {}
             Self::OneGroup { class } => map.serialize_entry("class", class)?,
             Self::Copies { samples } => map.serialize_entry("samples", samples)?,
             Self::NearCopies { ratio } => map.serialize_entry("ratio", ratio)?,

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::words::{Labels, RuleName};
-use crate::data::{Cells, Coupling, Task};
+use crate::data::{Cells, Coupling, Task, check_folds};
 use crate::error::{Error, Result};
 use crate::estimate::MOST_BY_NAME;
 use crate::settings::Prior;
@@ -35,6 +35,7 @@ impl Plan {
         let target = settings.target(cells)?;
         let (base, views) = settings.views()?;
         settings.check_cells(cells)?;
+        settings.folds.map_or(Ok(()), check_folds)?;
         Ok(Self {
             views,
             base,

@@ -44,6 +44,7 @@ pub enum Prior {
 /// | `labels` | auto | which label scores to train with | [`Labels`] |
 /// | `ties` | margins | how equal numbers of votes are told apart | [`Ties`] |
 /// | `evidence` | auto | where moments and forecast come from | [`Evidence`] |
+/// | `folds` | that of the statistics, or 10 | folds that the rows of a large target are left out in | 2 to 50 |
 /// | `scaling` | auto | how features are scaled | [`Scaling`] |
 /// | `views` | all | ways to look at the features | [`Views`] |
 /// | `prior` | observed | how often classes occur in use | [`Prior`]; shares sum to one |
@@ -72,6 +73,9 @@ pub struct Settings {
     pub ties: Ties,
     /// Where moments and forecast come from.
     pub evidence: Evidence,
+    /// How many folds the rows of a target are dealt to where they are many ([`Evidence::LeaveFoldOut`]); as many as
+    /// its statistics have ([`crate::Statistics::with_folds`]) if nothing is said.
+    pub folds: Option<usize>,
     /// How features are scaled.
     pub scaling: Scaling,
     /// Ways to look at the features. The default averages over all of them; theories, labels and rules by name
@@ -99,6 +103,7 @@ impl Default for Settings {
             labels: Labels::default(),
             ties: Ties::default(),
             evidence: Evidence::default(),
+            folds: None,
             scaling: Scaling::default(),
             views: Views::default(),
             prior: Prior::default(),

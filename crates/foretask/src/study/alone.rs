@@ -23,6 +23,7 @@ impl Done<'_> {
             plan: self.plan.clone(),
             outcome,
             fits: self.fits.clone(),
+            counted: false,
             exponent: OnceLock::new(),
         })
     }

@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use super::fits::Fits;
+use super::held_out::HeldOut;
 use super::outcome::{Folded, Outcome, Surrogate, difference, of_difference, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
@@ -27,8 +28,19 @@ impl Target<'_, '_> {
         fits: &Fits<'_>,
         qualifies: &dyn Fn(&Entry) -> bool,
     ) -> Result<Outcome> {
+        self.averaged_of(fits, qualifies, self.held_out(fits, qualifies)?, false)
+    }
+
+    /// The same with class scores of samples left out, which may be `counted` elsewhere.
+    pub(super) fn averaged_of(
+        &self,
+        fits: &Fits<'_>,
+        qualifies: &dyn Fn(&Entry) -> bool,
+        held_out: HeldOut,
+        counted: bool,
+    ) -> Result<Outcome> {
         let weights = fits.tournament.weights_among(qualifies);
-        let judged = self.calibrated(self.held_out(fits, qualifies)?);
+        let judged = self.calibrated(held_out);
         let mut outcome = self.conclude(fits, &weights, judged, self.plan.coupling.as_ref())?;
         // Of groups it is said elsewhere.
         if fits.tournament.is_single() && fits.tournament.groups.members().is_none() {
@@ -42,8 +54,13 @@ impl Target<'_, '_> {
             };
             outcome.forecast.notes.push(Note::OneLabel);
         }
-        if fits.folded.is_some() {
+        if let Some(folded) = &fits.folded {
             outcome.forecast.provenance = Provenance::LeaveFoldOut;
+            if folded.rows.is_none() && !counted {
+                outcome.forecast.provenance = Provenance::FoldMoments;
+                outcome.forecast.notes.push(Note::FromMoments);
+            }
+            outcome.forecast.notes.extend(folded.joined.clone());
         }
         if let Some(joined) = &fits.tournament.joined {
             outcome.forecast.notes.push(Note::SourcesJoined {

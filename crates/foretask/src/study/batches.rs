@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::folded::Folded;
-use crate::data::{FOLDS, Statistics};
+use crate::data::Statistics;
 use crate::error::Result;
 use crate::model::Model;
 use crate::recipe::alike;
@@ -54,8 +54,9 @@ fn held(statistics: &Statistics<'_>, settings: &Settings) -> usize {
     let (rows, classes) = (cells.samples(target), cells.of_task(target).len());
     let columns = alike::columns(cells, target);
     // Responses and weights, with what leaving out folds needs where samples are few; or those without each fold.
+    let folds = Folded::number(statistics, &plan);
     let doubles = match Folded::suits(statistics, &plan) {
-        true => (FOLDS + 1) * p * columns + FOLDS * (classes + columns) * columns,
+        true => (folds + 1) * p * columns + folds * (classes + columns) * columns,
         false if rows <= HAT_ROWS => (2 * rows + p) * columns + rows * rows,
         false => (rows + p) * columns,
     };

@@ -117,7 +117,7 @@ impl Study<'_> {
                 labels: named.labels,
                 views: vec![self.done.shared.view],
                 coupling: outcome.rule.coupling,
-                paired: self.paired(outcome.judgements.as_ref()),
+                paired: self.paired(outcome.judgements.as_ref())?,
                 forecast: match &outcome.judgements {
                     Some(judgements) => target.at_rate(outcome.forecast, judgements),
                     None => outcome.forecast,
@@ -134,21 +134,23 @@ impl Study<'_> {
             return Ok(Vec::new());
         };
         let target = self.done.target();
-        let auto = |name: &str, views: Vec<View>, judged: (Forecast, Judgements)| Compared {
-            name: name.to_owned(),
-            rule: RuleName::Auto,
-            labels: Labels::Auto,
-            views,
-            coupling: None,
-            paired: self.paired(Some(&judged.1)),
-            forecast: target.at_rate(judged.0, &judged.1),
+        let auto = |name: &str, views: Vec<View>, judged: (Forecast, Judgements)| {
+            Ok::<_, Error>(Compared {
+                name: name.to_owned(),
+                rule: RuleName::Auto,
+                labels: Labels::Auto,
+                views,
+                coupling: None,
+                paired: self.paired(Some(&judged.1))?,
+                forecast: target.at_rate(judged.0, &judged.1),
+            })
         };
         // Of the samples that the study's rule was judged by.
-        let Some(own) = &self.done.outcome.judgements else {
+        let Some(own) = self.judged()? else {
             return Ok(Vec::new());
         };
         let commonest = target.commonest(&own.class, &own.importance);
-        let mut compared = vec![auto("commonest class", Vec::new(), commonest)];
+        let mut compared = vec![auto("commonest class", Vec::new(), commonest)?];
         let has_sources = self.cells().tasks().len() > 1;
         // Labels by name are made of samples left out one by one, and of all sources.
         let by_name: &[Labels] = match (&fits.folded, &fits.tournament.joined) {
@@ -191,7 +193,7 @@ impl Study<'_> {
                 labels,
                 views: vec![plan.base],
                 coupling: outcome.rule.coupling,
-                paired: self.paired(outcome.judgements.as_ref()),
+                paired: self.paired(outcome.judgements.as_ref())?,
                 forecast: outcome.forecast,
             });
         }
@@ -199,18 +201,21 @@ impl Study<'_> {
             for view in fits.views.iter().map(|shared| shared.view) {
                 let held_out = target.held_out(fits, &|entry| entry.view == view)?;
                 let judged = target.calibrated(held_out);
-                compared.push(auto(&format!("{view} view"), vec![view], judged));
+                compared.push(auto(&format!("{view} view"), vec![view], judged)?);
             }
         }
         Ok(compared)
     }
 
     /// What the study's rule has over another: in errors, or in what is missed at the rate that is held.
-    fn paired(&self, other: Option<&Judgements>) -> Option<Paired> {
-        let own = self.done.outcome.judgements.as_ref()?;
+    fn paired(&self, other: Option<&Judgements>) -> Result<Option<Paired>> {
+        let (Some(own), Some(other)) = (self.judged()?, other) else {
+            return Ok(None);
+        };
         let target = self.done.target();
-        let (without, with) = (target.losses(other?), target.losses(own));
-        Some(Paired::new(&without, &with, &own.groups, &own.importance))
+        let (without, with) = (target.losses(other), target.losses(&own));
+        let paired = Paired::new(&without, &with, &own.groups, &own.importance);
+        Ok(Some(paired))
     }
 
     /// The error that each theory foretells for the leading candidate of the rule, at its coupling. A

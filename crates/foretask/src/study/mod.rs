@@ -45,6 +45,7 @@ mod route;
 mod schedule;
 mod shared;
 mod spend;
+pub(crate) mod tally;
 mod target;
 mod train;
 mod value;

@@ -59,19 +59,25 @@ pub(super) fn run<'a>(
     let count = done.len() as f64;
     for (number, one) in done.iter_mut().enumerate() {
         let told = |share: f64| progress(first + (1.0 - first) * (number as f64 + share) / count);
-        match one.target().rehearsals(&told)? {
-            Err(why) => one.outcome.forecast.rehearsal = Rehearsal::Skipped(why),
-            Ok(sources) => {
-                let stakes = one.plan.stakes.clone();
-                let judged = one.outcome.judgements.as_ref();
-                let class = judged.map_or_else(|| one.target().class(), |own| own.class.clone());
-                one.outcome.forecast.rehearse(sources, &stakes, &class);
-            }
-        }
-        one.outcome.forecast.settle();
+        rehearsed(one, &told)?;
     }
     progress(1.0);
     Ok(done)
+}
+
+/// The last word of a plan that was carried out.
+pub(super) fn rehearsed(one: &mut Done<'_>, progress: &dyn Fn(f64)) -> Result<()> {
+    match one.target().rehearsals(progress)? {
+        Err(why) => one.outcome.forecast.rehearsal = Rehearsal::Skipped(why),
+        Ok(sources) => {
+            let stakes = one.plan.stakes.clone();
+            let judged = one.outcome.judgements.as_ref();
+            let class = judged.map_or_else(|| one.target().class(), |own| own.class.clone());
+            one.outcome.forecast.rehearse(sources, &stakes, &class);
+        }
+    }
+    one.outcome.forecast.settle();
+    Ok(())
 }
 
 impl Target<'_, '_> {

@@ -27,6 +27,8 @@ pub(super) struct Done<'a> {
     pub(super) outcome: Outcome,
     /// All candidates; none where a theory decided.
     pub(super) fits: Option<Arc<Fits<'a>>>,
+    /// Whether its errors were counted elsewhere.
+    pub(super) counted: bool,
     /// How fast the error falls with labels, once it was asked for.
     pub(super) exponent: OnceLock<Exponent>,
 }
@@ -77,6 +79,7 @@ fn groups(statistics: &Statistics<'_>, plans: &[Plan]) -> Vec<Vec<usize>> {
             _ => b.views.iter().all(|view| a.views.contains(view)),
         };
         a.settings.scaling == b.settings.scaling
+            && a.settings.folds == b.settings.folds
             && theory(a) == theory(b)
             && Folded::suits(statistics, a) == Folded::suits(statistics, b)
             && joins(a) == joins(b)
@@ -161,7 +164,7 @@ impl<'a> Lenses<'_, 'a> {
                 };
                 let folded = suits
                     .filter(|plan| Folded::suits(self.raw, plan))
-                    .find_map(|_| Folded::new(self.raw, target));
+                    .find_map(|plan| Folded::new(self.raw, plan));
                 if let Some(folded) = folded {
                     return Fits::in_folds(folded.tournament(self.raw, joined, target), folded);
                 }
@@ -299,6 +302,7 @@ fn carry_out<'a>(
             population,
             plan: Plan::clone(plan),
             fits,
+            counted: false,
             exponent: OnceLock::new(),
         });
     }

@@ -98,7 +98,7 @@ impl Study<'_> {
             Some(study) => study,
             None => return Err(Error::NoTarget { known: Vec::new() }),
         };
-        let own = self.done.outcome.judgements.as_ref();
+        let own = self.judged()?;
         let without = study.done.outcome.judgements.as_ref();
         let forecast = study.forecast();
         let (error_without, interval) = match &forecast.alarm {
@@ -117,7 +117,7 @@ impl Study<'_> {
             interval,
             paired: match own.zip(without) {
                 Some((own, without)) => {
-                    let with = self.done.target().losses(own);
+                    let with = self.done.target().losses(&own);
                     let without = study.done.target().losses(without);
                     Paired::new(&without, &with, &own.groups, &own.importance)
                 }

@@ -18,7 +18,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::data::{RowBlock, Statistics};
+use faer::Mat;
+use rayon::prelude::*;
+
+use crate::data::rows::panel_samples;
+use crate::data::{PANEL, RowBlock, Statistics};
 use crate::error::Error;
 use crate::words::{Word, words};
 
@@ -228,12 +232,18 @@ fn cosine<'a>(statistics: &Statistics<'a>) -> Result<Viewed<'a>, Skipped> {
     })
 }
 
+/// The lengths of rows, some at a time: each is the same whatever is done beside it.
 fn lengths(rows: &RowBlock<'_>, p: usize) -> Vec<f64> {
-    let mut lengths = Vec::with_capacity(rows.len());
-    rows.for_panels(&vec![0.0; p], 1.0, |_, panel| {
-        lengths.extend(panel.col_iter().map(|row| row.norm_l2()));
+    let panel = panel_samples(PANEL, p);
+    let starts: Vec<usize> = (0..rows.len()).step_by(panel).collect();
+    let parts = starts.into_par_iter().map(|start| {
+        let own = start..(start + panel).min(rows.len());
+        let mut panel = Mat::zeros(p, own.len());
+        rows.pack(own, 0..p, &vec![0.0; p], 1.0, panel.as_mut());
+        let lengths = panel.col_iter().map(|row| row.norm_l2());
+        lengths.collect::<Vec<f64>>()
     });
-    lengths
+    parts.collect::<Vec<_>>().concat()
 }
 
 fn rbf<'a>(statistics: &Statistics<'a>, target: usize) -> Result<Viewed<'a>, Skipped> {

@@ -1,7 +1,8 @@
 //! A target that came in parts, of which no row is kept but those of a sample: the study is that of the data in memory.
 
 use foretask::{
-    Error, Evidence, FalseAlarm, Labels, Provenance, Rows, Settings, Statistics, Study, Tail, Views,
+    Error, Evidence, FalseAlarm, Labels, Note, Provenance, Rows, Settings, Statistics, Study, Tail,
+    Views,
 };
 
 use super::common::drawn::{Data, along, error_of, permuted, settings};
@@ -177,7 +178,7 @@ fn the_same_rows_are_sampled_in_any_parts() {
     let (one, two) = (one.dealt(target).unwrap(), two.dealt(target).unwrap());
     assert_eq!(one.sample.counts, [10_000, 2500]);
     assert_eq!(one.sample.rows.values(), two.sample.rows.values());
-    assert_eq!(one.sample.members(), two.sample.members());
+    assert_eq!(one.sample.members(10), two.sample.members(10));
     for (one, two) in one.portions.iter().zip(&two.portions) {
         assert_eq!(one.counts, two.counts);
         let apart = (&one.within - &two.within).norm_max();
@@ -198,6 +199,116 @@ fn a_class_may_come_late_and_be_rare() {
     let study = Study::new(&statistics, &linear()).unwrap();
     assert!(apart(&study, &whole) < 1e-8, "{}", apart(&study, &whole));
     assert!((study.forecast().error - whole.forecast().error).abs() < 1e-9);
+    // Both say that folds without it were joined.
+    let joined = |study: &Study<'_>| {
+        let notes = study.forecast().notes.iter();
+        let own = notes.filter(|note| matches!(note, Note::FoldsJoined { .. }));
+        own.cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(joined(&study), joined(&whole));
+    let [Note::FoldsJoined { class, folds, left }] = &joined(&study)[..] else {
+        panic!("{:?}", study.forecast().notes);
+    };
+    assert_eq!((class.as_str(), *folds), ("c2", 10));
+    assert!((2..=3).contains(left), "{left}");
+    // Without the class nothing is to be joined.
+    let common = self::data(&[4500, 1500], 8);
+    let study = Study::new(&gathered(&[common]), &linear()).unwrap();
+    assert!(joined(&study).is_empty());
+}
+
+fn in_folds(parts: &[Data], folds: usize) -> Statistics<'static> {
+    let empty = Statistics::new(FEATURES).with_target("target");
+    let mut statistics = empty.with_folds(folds).unwrap();
+    parts.iter().for_each(|part| add(&mut statistics, part));
+    statistics
+}
+
+/// As many folds as are asked for, of parts and of data in memory; in a file too.
+#[test]
+fn the_number_of_folds_may_be_chosen() {
+    let data = data(&[3000, 2000], 14);
+    let tasks = data.tasks();
+    let mut errors = Vec::new();
+    for folds in [2, 5, 10, 50] {
+        let statistics = in_folds(&in_parts(&data, 700, 1), folds);
+        assert_eq!(statistics.target_folds(), Some(folds));
+        let dealt = statistics.dealt(target_of(&statistics)).unwrap();
+        assert_eq!(dealt.portions.len(), folds);
+        let bytes = statistics.to_bytes().unwrap();
+        let again = Statistics::from_bytes(&bytes).unwrap();
+        assert_eq!(again.to_bytes().unwrap(), bytes);
+        let study = Study::new(&again, &linear()).unwrap();
+        let asked = Settings {
+            folds: Some(folds),
+            ..linear()
+        };
+        let whole = Study::new(&tasks, &asked).unwrap();
+        assert!(apart(&study, &whole) < 1e-9, "{}", apart(&study, &whole));
+        assert!((study.forecast().error - whole.forecast().error).abs() < 1e-9);
+        // The same number is nothing new, another one cannot be had.
+        assert!(Study::new(&again, &asked).is_ok());
+        let other = Settings {
+            folds: Some(folds + 1),
+            ..linear()
+        };
+        let refused = Study::new(&again, &other);
+        assert!(matches!(
+            refused,
+            Err(Error::Setting {
+                setting: "folds",
+                ..
+            })
+        ));
+        errors.push(study.forecast().error);
+    }
+    println!("2, 5, 10 and 50 folds foretell {errors:?}");
+    // Other folds are other models without them, and nearly the same error.
+    let (least, most) = (
+        errors.iter().copied().fold(1.0, f64::min),
+        errors.iter().copied().fold(0.0, f64::max),
+    );
+    assert!(least < most && most - least < 0.01);
+}
+
+#[test]
+fn other_numbers_of_folds_are_refused() {
+    let data = data(&[3000, 2000], 15);
+    let (five, ten) = (
+        in_folds(std::slice::from_ref(&data), 5),
+        gathered(&[self::data(&[20, 30], 16)]),
+    );
+    for (mut one, other) in [(five.clone(), ten.clone()), (ten.clone(), five.clone())] {
+        let before = one.to_bytes().unwrap();
+        let error = one.merge(other.clone()).unwrap_err();
+        assert!(
+            error.to_string().contains("same number of folds"),
+            "{error}"
+        );
+        assert_eq!(one.to_bytes().unwrap(), before);
+        assert!(Statistics::merge_all([one, other]).is_err());
+    }
+    // Sources are in no folds.
+    let mut source = Statistics::new(FEATURES);
+    add(&mut source, &self::data(&[20, 30], 17));
+    let mut both = five.clone();
+    both.merge(source.clone()).unwrap();
+    assert_eq!(both.target_folds(), Some(5));
+    source.merge(five.clone()).unwrap();
+    assert_eq!(source.target_folds(), Some(5));
+    // What nothing was dealt to gives way.
+    let mut said = Statistics::new(FEATURES).with_folds(7).unwrap();
+    said.merge(ten).unwrap();
+    assert_eq!(said.target_folds(), Some(10));
+    assert!(five.clone().with_folds(6).is_err() && five.with_folds(5).is_ok());
+    for folds in [0, 1, 51, usize::MAX] {
+        assert!(Statistics::new(3).with_folds(folds).is_err());
+        let asked = Settings {
+            folds: Some(folds),
+            ..linear()
+        };
+        assert!(Study::new(&data.tasks(), &asked).is_err());
+    }
 }
 
 #[test]
@@ -302,7 +413,9 @@ fn what_needs_rows_says_so() {
         Study::new(&both, &linear()),
         Err(Error::RowsNotKept { .. })
     ));
-    // Shown to others there is neither fold nor row.
+    // Shown to others there are folds, unless they are small, and no row.
     let shared = statistics.shareable(50).unwrap();
+    assert!(shared.dealt(target_of(&shared)).unwrap().is_bare());
+    let shared = statistics.shareable(400).unwrap();
     assert!(shared.dealt(target_of(&shared)).is_none());
 }

@@ -46,6 +46,7 @@ mod sparse;
 mod statements;
 mod statistics;
 mod stop;
+mod tally;
 mod theory_invariants;
 mod views;
 mod weights;

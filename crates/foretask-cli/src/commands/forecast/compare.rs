@@ -140,7 +140,7 @@ impl Comparison {
         }
         let source = summary.forecast.provenance;
         let who = match source {
-            Provenance::LeaveOneOut | Provenance::LeaveFoldOut => "Theory",
+            left_out if left_out.is_left_out() => "Theory",
             _ => "Other theories",
         };
         let sentence = format!(
@@ -163,7 +163,7 @@ fn fewest_mistakes(summary: &Summary) -> &'static str {
 
 fn article(source: Provenance) -> &'static str {
     match source {
-        Provenance::LeaveOneOut | Provenance::LeaveFoldOut => "",
+        left_out if left_out.is_left_out() => "",
         _ => "the ",
     }
 }
@@ -250,7 +250,7 @@ fn beside(own: Verdict) -> &'static str {
 /// Why the default is what it is.
 fn why(summary: &Summary) -> String {
     let chosen = match summary.forecast.provenance {
-        Provenance::LeaveOneOut | Provenance::LeaveFoldOut => String::new(),
+        left_out if left_out.is_left_out() => String::new(),
         source => format!(
             "This forecast is by the {} because --theory says so. ",
             source.in_words()

@@ -30,9 +30,10 @@ pub fn run(arguments: &arguments::Forecast) -> Result<Answer, Failure> {
         arguments.report.output.as_deref(),
     );
     figures::check(plot, &arguments.data.files, to)?;
-    let source = gather::open(&arguments.data, settings.target.as_deref())?;
+    let source = gather::open(&arguments.data, settings.target.as_deref(), settings.folds)?;
     let statistics = source.statistics()?;
     let study = load::study(&statistics, &settings)?;
+    let study = load::counted(study, &arguments.choices.tally)?;
     let questions = Questions {
         added: &arguments.added,
         reach: &arguments.reach,

@@ -12,6 +12,7 @@ mod gaps;
 mod store;
 mod sum;
 mod survey;
+pub mod tally;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,7 @@ pub fn run(arguments: &arguments::Gather) -> Result<Answer, Failure> {
 }
 
 /// Opens what a model is to be trained for a target on: tables that take more memory than they may are read in batches.
-pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
+pub fn open(data: &Data, target: Option<&str>, folds: Option<usize>) -> Result<Source, Failure> {
     if data.group.is_some() || statistics::files(&data.files)?.is_some() {
         return Source::open(data);
     }
@@ -88,6 +89,7 @@ pub fn open(data: &Data, target: Option<&str>) -> Result<Source, Failure> {
         data: data.clone(),
         target: target.map(str::to_owned),
         rows: RowsKept::WhileFew,
+        folds,
         columns: None,
         parts: None,
         // They would count in memory, too.
@@ -252,9 +254,10 @@ fn gather(
     let mut progress = progress::Reading::new("gathering", all);
     let plan = String::from_utf8_lossy(&columns.plan.bytes()?).into_owned();
     let options = format!(
-        "{} {:?} {:?} {:?} {:?} {:?} {:?} {}",
+        "{} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
         env!("CARGO_PKG_VERSION"),
         arguments.rows,
+        arguments.folds,
         arguments.target,
         data.missing,
         data.label,

@@ -1,13 +1,13 @@
 //! Rows become statistics, batch by batch.
 
-use foretask::Statistics;
 use foretask::prepare::Preparation;
+use foretask::{Rows, Statistics};
 
 use crate::arguments::{self, RowsKept};
 use crate::commands::load;
 use crate::commands::statistics::Plan;
 use crate::failure::Failure;
-use crate::read::{Part, Table};
+use crate::read::{Category, Part, Table};
 
 /// What becomes of columns.
 pub struct Columns {
@@ -55,12 +55,17 @@ pub fn empty(
 ) -> Result<Statistics<'static>, Failure> {
     let empty =
         Statistics::new(preparation.width()).with_feature_names(preparation.feature_names())?;
+    let empty = match arguments.folds {
+        Some(folds) => empty.with_folds(folds)?,
+        None => empty,
+    };
     Ok(match (arguments.rows, &arguments.target) {
         (RowsKept::Keep, Some(target)) => empty.keeping_rows_of(target),
         (RowsKept::Keep, None) => empty.keeping_all_rows(),
         (RowsKept::WhileFew, Some(target)) => empty.with_target(target),
         (RowsKept::WhileFew, None) => empty.with_all_targets(),
-        (RowsKept::Never, _) => empty,
+        (RowsKept::Never, Some(target)) => empty.with_target(target),
+        (RowsKept::Never, None) => empty,
     })
 }
 
@@ -71,6 +76,19 @@ pub fn add(
     columns: &Columns,
     table: Table,
     done: &mut Done,
+) -> Result<(), Failure> {
+    each(part, columns, table, done, |rows, tasks, labels| {
+        gathered.add(rows, tasks, labels)
+    })
+}
+
+/// Makes features of a batch of a part.
+pub fn each(
+    part: &Part,
+    columns: &Columns,
+    table: Table,
+    done: &mut Done,
+    take: impl FnOnce(Rows<'_>, &[Category], &[Category]) -> foretask::Result<()>,
 ) -> Result<(), Failure> {
     if table.rows() == 0 {
         return Ok(());
@@ -98,6 +116,6 @@ pub fn add(
         });
     }
     done.filled += prepared.filled;
-    gathered.add(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
+    take(prepared.view()?, &tasks, &table.labels.unwrap_or_default())?;
     Ok(())
 }

@@ -27,9 +27,10 @@ pub fn run(arguments: &arguments::Page) -> Result<Answer, Failure> {
         true => Some(check::looked(data)?),
         false => None,
     };
-    let source = gather::open(data, settings.target.as_deref())?;
+    let source = gather::open(data, settings.target.as_deref(), settings.folds)?;
     let statistics = source.statistics()?;
     let study = load::study(&statistics, &settings)?;
+    let study = load::counted(study, &arguments.choices.tally)?;
     let model = source.taught(study.model()?)?;
     let mut more = Map::new();
     more.insert("check".into(), json!(looked));

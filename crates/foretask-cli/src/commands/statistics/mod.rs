@@ -172,6 +172,8 @@ pub struct Union {
     seen: HashMap<String, String>,
     /// The first file, and its features.
     first: Option<(String, Option<Vec<String>>)>,
+    /// The first file with targets in folds, and how many.
+    folds: Option<(String, usize)>,
     /// Subtrees of falling height.
     subtrees: Vec<(u32, Statistics<'static>)>,
 }
@@ -183,6 +185,7 @@ impl Union {
             again,
             seen: HashMap::new(),
             first: None,
+            folds: None,
             subtrees: Vec::new(),
         }
     }
@@ -209,8 +212,20 @@ impl Union {
         Ok(())
     }
 
-    /// Whether the features are those of the first file.
+    /// Whether features and folds are those of the first file.
     fn compare(&mut self, file: &str, part: &Statistics<'_>) -> Result<(), Failure> {
+        match (&self.folds, part.target_folds()) {
+            (None, Some(folds)) => self.folds = Some((file.to_owned(), folds)),
+            (Some((first, expected)), Some(folds)) if *expected != folds => {
+                return Err(Failure::OtherFolds {
+                    first: first.clone(),
+                    expected: *expected,
+                    file: file.to_owned(),
+                    folds,
+                });
+            }
+            _ => {}
+        }
         let names = part.feature_names().map(<[String]>::to_vec);
         let Some((first, expected)) = &self.first else {
             self.first = Some((file.to_owned(), names));

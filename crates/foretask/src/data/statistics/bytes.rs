@@ -118,7 +118,9 @@ fn to_bytes(statistics: &Statistics<'_>) -> std::result::Result<Vec<u8>, String>
             None => {}
         }
         let dealt = match (rows, scatter, keep) {
-            (None, Some(_), Keep::Folds | Keep::Rows) => statistics.deal_out(task, second),
+            (None, Some(_), Keep::Folds | Keep::Rows) => {
+                statistics.deal_out(task, second, statistics.folds())
+            }
             _ => None,
         };
         if let Some(dealt) = dealt {
@@ -302,11 +304,11 @@ type Read<'r> = dyn FnMut(&str, Option<usize>) -> std::result::Result<Vec<f64>, 
 fn dealt(
     task: usize,
     entry: &Task,
-    features: usize,
+    (features, number): (usize, usize),
     counts: &Counts,
     read: &mut Read<'_>,
 ) -> std::result::Result<Dealt, String> {
-    check::folds(entry, &counts.folds, &counts.sample)?;
+    check::folds(entry, number, &counts.folds, &counts.sample)?;
     let m = entry.classes.len();
     let mut portions = Vec::with_capacity(counts.folds.len());
     for (fold, counts) in counts.folds.iter().enumerate() {
@@ -346,6 +348,9 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
     check::tasks(&tasks, features)?;
     check::names(names.as_deref(), features)?;
     check::identities(parts.iter())?;
+    if let Err(why) = kept.check() {
+        return Err(why.to_string());
+    }
     let cells = Cells::new(tasks);
     let mut used = 1;
     // What is made here is as large as what was read: shapes are compared before.
@@ -401,7 +406,8 @@ fn from_bytes(bytes: &[u8]) -> std::result::Result<Statistics<'static>, String> 
                 let scatter = read(&format!("scatter.{task}"), lower_size)?;
                 let dealt = match folds.get(&task) {
                     Some(counts) => {
-                        Some(Arc::new(dealt(task, entry, features, counts, &mut read)?))
+                        let shape = (features, kept.folds());
+                        Some(Arc::new(dealt(task, entry, shape, counts, &mut read)?))
                     }
                     None => None,
                 };

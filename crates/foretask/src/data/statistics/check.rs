@@ -1,7 +1,7 @@
 //! Whether numbers that come from outside can be the statistics of any rows. What passes here can be merged and
 //! trained on without a surprise.
 
-use super::{Bounds, Dealt, FOLDS, Portion, RowBlock, Second, Statistics, columns, parts};
+use super::{Bounds, Dealt, Portion, RowBlock, Second, Statistics, columns, parts};
 use crate::data::cells::{Task, check_tasks};
 use crate::numerics::sparse::Sparse;
 
@@ -17,16 +17,22 @@ pub(super) fn tasks(tasks: &[Task], features: usize) -> Result<(), String> {
 }
 
 /// The counts of a task in folds, before anything is made of them.
-pub(super) fn folds(task: &Task, folds: &[Vec<usize>], sample: &[usize]) -> Result<(), String> {
+pub(super) fn folds(
+    task: &Task,
+    number: usize,
+    folds: &[Vec<usize>],
+    sample: &[usize],
+) -> Result<(), String> {
     let (name, m) = (&task.name, task.classes.len());
-    if folds.len() != FOLDS || sample.len() != m || folds.iter().any(|fold| fold.len() != m) {
+    if folds.len() != number || sample.len() != m || folds.iter().any(|fold| fold.len() != m) {
         return Err(format!("task '{name}' has folds of another kind"));
     }
+    let bare = sample.iter().all(|&count| count == 0);
     for (class, &count) in task.counts.iter().enumerate() {
         let total = folds
             .iter()
             .try_fold(0_usize, |sum, fold| sum.checked_add(fold[class]));
-        if total != Some(count) || sample[class] > count || sample[class] == 0 {
+        if total != Some(count) || sample[class] > count || !bare && sample[class] == 0 {
             return Err(format!(
                 "the folds of task '{name}' have other counts than it"
             ));

@@ -13,8 +13,10 @@ use super::portion::{Portion, fold_of, hashes, portion_of};
 use super::rows::RowBlock;
 use crate::data::importance::Importance;
 
-/// Folds that rows are dealt to.
+/// Folds that rows are dealt to, unless it is said otherwise,
 pub(crate) const FOLDS: usize = 10;
+/// and how many that may be: each costs as much as a target.
+pub(crate) const FOLDS_AT_MOST: usize = 50;
 /// Fewer rows than this are left out one by one, and kept as they are.
 const MANY_ROWS: usize = 4000;
 /// So are rows fewer than this many times the features: a fold costs as many factorisations as the target.
@@ -42,9 +44,14 @@ pub(crate) struct Dealt {
 
 impl Dealt {
     /// Of rows with their classes, whose means are near to `near`.
-    pub(super) fn of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Self {
+    pub(super) fn of(
+        rows: &RowBlock<'_>,
+        class: &[usize],
+        near: &[Vec<f64>],
+        folds: usize,
+    ) -> Self {
         let hashes = hashes_of(rows);
-        let members = members(&hashes, FOLDS);
+        let members = members(&hashes, folds);
         Self {
             portions: portions_of(rows, class, near, &members),
             sample: Sample::none(rows.features(), near.len()).with(rows, class, &hashes),
@@ -55,12 +62,30 @@ impl Dealt {
     /// these rows alone.
     pub(super) fn with(self, rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Self {
         let hashes = hashes_of(rows);
-        let members = members(&hashes, FOLDS);
+        let members = members(&hashes, self.portions.len());
         let more = portions_of(rows, class, near, &members);
         Self {
             portions: merged(&self.portions, &more),
-            sample: self.sample.with(rows, class, &hashes),
+            sample: match self.is_bare() {
+                true => self.sample,
+                false => self.sample.with(rows, class, &hashes),
+            },
         }
+    }
+
+    /// Whether there are no rows to count among.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.sample.rows.len() == 0
+    }
+
+    /// The same without a row. None if a fold has fewer than `least` rows of a class, which would be as good as told.
+    pub(super) fn bare(&self, least: usize) -> Option<Self> {
+        let mut counts = self.portions.iter().flat_map(|own| &own.counts);
+        let hidden = counts.all(|&count| count == 0 || count >= least);
+        hidden.then(|| Self {
+            sample: Sample::none(self.sample.rows.features(), self.sample.counts.len()),
+            portions: self.portions.clone(),
+        })
     }
 
     /// The same with other classes: `places` are those of its own among `classes`.
@@ -74,12 +99,15 @@ impl Dealt {
         }
     }
 
-    /// The rows of both, whose classes are the same.
+    /// The rows of both, whose classes are the same. A sample of one of them is none of both.
     pub(super) fn merged(self, other: &Self) -> Self {
         let more = &other.sample;
         Self {
             portions: merged(&self.portions, &other.portions),
-            sample: self.sample.with(&more.rows, &more.class(), &more.hashes),
+            sample: match self.is_bare() || other.is_bare() {
+                true => Sample::none(more.rows.features(), more.counts.len()),
+                false => self.sample.with(&more.rows, &more.class(), &more.hashes),
+            },
         }
     }
 
@@ -121,7 +149,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Rows of a class in a sample of so many classes.
-    fn most(classes: usize) -> usize {
+    pub(crate) fn most(classes: usize) -> usize {
         (SAMPLED / classes.max(1)).max(SAMPLED_OF_A_CLASS)
     }
 
@@ -234,25 +262,30 @@ impl Sample {
 
     /// The class of each row.
     pub(crate) fn class(&self) -> Vec<usize> {
-        let counts = self.counts.iter().enumerate();
-        counts
-            .flat_map(|(class, &count)| std::iter::repeat_n(class, count))
-            .collect()
+        by_class(&self.counts)
     }
 
     /// The rows of each fold.
-    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
-        members(&self.hashes, FOLDS)
+    pub(crate) fn members(&self, folds: usize) -> Vec<Vec<usize>> {
+        members(&self.hashes, folds)
     }
 
-    /// How many rows of their class each stands for.
-    pub(crate) fn importance(&self, all: &[usize]) -> Importance {
-        let both = all.iter().zip(&self.counts);
+    /// How many rows of their class each stands for, class by class: `counts` for `all`.
+    pub(crate) fn importance(counts: &[usize], all: &[usize]) -> Importance {
+        let both = all.iter().zip(counts);
         let weights: Vec<f64> = both
             .flat_map(|(&all, &count)| std::iter::repeat_n(all as f64 / count.max(1) as f64, count))
             .collect();
         Importance::scaled(&weights)
     }
+}
+
+/// The class of each of so many rows, class by class.
+pub(crate) fn by_class(counts: &[usize]) -> Vec<usize> {
+    let counts = counts.iter().enumerate();
+    counts
+        .flat_map(|(class, &count)| std::iter::repeat_n(class, count))
+        .collect()
 }
 
 /// The hash of each row.
@@ -265,8 +298,13 @@ pub(super) fn hashes_of(rows: &RowBlock<'_>) -> Vec<u64> {
     parts.concat()
 }
 
+/// The rows of each fold, by what is in them.
+pub(crate) fn rows_by_fold(rows: &RowBlock<'_>, folds: usize) -> Vec<Vec<usize>> {
+    members(&hashes_of(rows), folds)
+}
+
 /// The rows of each fold.
-pub(super) fn members(hashes: &[u64], folds: usize) -> Vec<Vec<usize>> {
+fn members(hashes: &[u64], folds: usize) -> Vec<Vec<usize>> {
     let mut members = vec![Vec::new(); folds];
     for (row, &hash) in hashes.iter().enumerate() {
         members[fold_of(hash, folds)].push(row);

@@ -75,7 +75,8 @@ impl Statistics<'static> {
     ///
     /// # Errors
     /// [`Error::SamePart`] if these rows are there already, [`Error::OtherColumns`] or [`Error::Shape`] if the features
-    /// differ, [`Error::Setting`] if either has groups or weights and neither is empty; nothing is added then.
+    /// differ, [`Error::Setting`] if either has groups or weights and neither is empty, or targets in another number of
+    /// folds; nothing is added then.
     pub fn merge(&mut self, other: Statistics<'_>) -> Result<()> {
         if !self.parts().is_disjoint(&other.parts()) {
             return Err(Error::SamePart {
@@ -138,6 +139,7 @@ impl Statistics<'static> {
                 got: other.features,
             });
         }
+        self.kept.check_with(&other.kept)?;
         // The union with nothing is what it was, groups included.
         let (groups, importance) = match self.cells.tasks().is_empty() {
             true => (other.groups.clone(), other.importance.clone()),
@@ -158,6 +160,7 @@ impl Statistics<'static> {
 fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static> {
     let p = b.features;
     a.kept.add(&b.kept);
+    let folds = a.kept.folds();
     let mut names: Vec<String> = a.cells.task_names();
     names.extend(
         b.cells
@@ -239,10 +242,10 @@ fn merged(mut a: Statistics<'static>, b: &Statistics<'_>) -> Statistics<'static>
                 &Part::new(b, other),
                 &b.second[other],
                 merged,
-                keep,
+                (keep, folds),
             )),
             (Some((_, second)), None) => Some(second),
-            (None, Some(other)) => Some(Part::new(b, other).owned(&b.second[other], keep)),
+            (None, Some(other)) => Some(Part::new(b, other).owned(&b.second[other], (keep, folds))),
             (None, None) => None,
         });
     }
@@ -298,14 +301,14 @@ impl<'s, 'a> Part<'s, 'a> {
     }
 
     /// The same with rows of its own, of which more than features are copied if they are to be kept only.
-    fn owned(&self, second: &Second<'_>, keep: Keep) -> Second<'static> {
+    fn owned(&self, second: &Second<'_>, (keep, folds): (Keep, usize)) -> Second<'static> {
         match second {
             Second::Rows(rows) if rows.len() < self.mean.len() => Second::Rows(rows.to_owned()),
             _ => {
                 let rows = second.rows().filter(|_| keep == Keep::Rows);
                 let dealt = match (&rows, keep) {
                     (None, Keep::Folds | Keep::Rows) => {
-                        self.statistics.deal_out(self.index, second)
+                        self.statistics.deal_out(self.index, second, folds)
                     }
                     _ => None,
                 };
@@ -324,8 +327,8 @@ impl<'s, 'a> Part<'s, 'a> {
     }
 
     /// Its folds, with the classes of both.
-    fn dealt(&self, second: &Second<'_>, merged: &Task) -> Option<Arc<Dealt>> {
-        let dealt = self.statistics.deal_out(self.index, second)?;
+    fn dealt(&self, second: &Second<'_>, merged: &Task, folds: usize) -> Option<Arc<Dealt>> {
+        let dealt = self.statistics.deal_out(self.index, second, folds)?;
         if self.task.classes == merged.classes {
             return Some(dealt);
         }
@@ -347,7 +350,7 @@ impl<'s, 'a> Part<'s, 'a> {
                     .for_each(|(mean, &place)| near[place] = mean);
                 others.with(rows, &class, &near)
             }
-            _ => match self.dealt(second, merged) {
+            _ => match self.dealt(second, merged, others.portions.len()) {
                 Some(own) => others.merged(&own),
                 None => others,
             },
@@ -368,7 +371,7 @@ fn join(
     b: &Part<'_, '_>,
     other: &Second<'_>,
     merged: &Task,
-    keep: Keep,
+    (keep, folds): (Keep, usize),
 ) -> Second<'static> {
     let p = a.mean.len();
     let runs: Vec<(bool, Range<usize>)> = merged
@@ -386,7 +389,7 @@ fn join(
     let in_folds = keep == Keep::Folds || keep == Keep::Rows && !at_hand;
     if in_folds
         && other.can_be_dealt()
-        && let Some(dealt) = a.dealt(&own, merged)
+        && let Some(dealt) = a.dealt(&own, merged, folds)
     {
         // With one owner the sample stays where it is.
         drop(own);

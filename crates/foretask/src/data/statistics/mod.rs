@@ -26,8 +26,10 @@
 mod bytes;
 mod check;
 mod columns;
+mod complete;
 mod copies;
 mod dealt;
+mod folds;
 mod measure;
 mod merge;
 mod parts;
@@ -52,7 +54,9 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
-pub(crate) use dealt::{Dealt, FOLDS, are_many};
+pub(crate) use complete::complete;
+pub(crate) use dealt::{Dealt, Sample, are_many, by_class, rows_by_fold};
+pub(crate) use folds::{check_folds, other_folds};
 pub(crate) use portion::Portion;
 pub(crate) use rows::RowBlock;
 pub(crate) use weigh::weighed;
@@ -104,6 +108,9 @@ struct Kept {
     rows: Named,
     /// What a study of them as the target needs: rows while they are few, then folds and a sample.
     targets: Named,
+    /// How many folds, if not as many as always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folds: Option<usize>,
 }
 
 /// Some tasks, or all.
@@ -117,6 +124,10 @@ struct Named {
 impl Named {
     fn contains(&self, task: &str) -> bool {
         self.all || self.tasks.contains(task)
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.all && self.tasks.is_empty()
     }
 
     fn add(&mut self, other: &Self) {
@@ -149,6 +160,11 @@ impl Kept {
     }
 
     fn add(&mut self, other: &Self) {
+        self.folds = match (self.dealt_to(), other.dealt_to()) {
+            (Some(_), _) => self.folds,
+            (None, Some(_)) => other.folds,
+            (None, None) => self.folds.or(other.folds),
+        };
         self.rows.add(&other.rows);
         self.targets.add(&other.targets);
     }
@@ -233,7 +249,7 @@ impl Statistics<'static> {
 
 impl<'a> Statistics<'a> {
     /// Keeps what a study of a task as the target needs: its rows while they are few, and from a few thousand on (12 a
-    /// feature at least) ten folds of statistics and a sample of at most 20,000 rows (200 of each of more than a hundred
+    /// feature at least) folds of statistics ([`Statistics::with_folds`]) and a sample of at most 20,000 rows (200 of each of more than a hundred
     /// classes), so that memory does not depend on their number. Call it before rows are added: what was given up is
     /// gone.
     ///

@@ -129,6 +129,16 @@ impl Portion {
         }
     }
 
+    /// Those of each group merged, in their order.
+    pub(crate) fn joined(portions: &[Self], groups: &[Vec<usize>]) -> Vec<Self> {
+        let of_group = |group: &Vec<usize>| {
+            let mut own = group.iter().map(|&fold| &portions[fold]);
+            let first = own.next().cloned();
+            first.map(|first| own.fold(first, |sum, more| sum.merged(more)))
+        };
+        groups.iter().filter_map(of_group).collect()
+    }
+
     /// All but each of several.
     pub(crate) fn all_but_each(portions: &[Self]) -> Vec<Self> {
         let running = |order: &mut dyn Iterator<Item = &Self>| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::dealt::{Dealt, hashes_of, members, portions_of};
+use super::dealt::{Dealt, portions_of, rows_by_fold};
 use super::portion::Portion;
 use super::{Keep, Second, Statistics};
 use crate::data::tasks::classes_in_order;
@@ -11,7 +11,7 @@ impl Statistics<'_> {
     /// The samples of a task in each of several folds, by what is in their rows. None if these are not at hand.
     pub(crate) fn deal(&self, task: usize, folds: usize) -> Option<Vec<Vec<usize>>> {
         let rows = self.rows_of(task)?;
-        Some(members(&hashes_of(rows), folds))
+        Some(rows_by_fold(rows, folds))
     }
 
     /// A task's rows by fold. None if these are not at hand.
@@ -29,8 +29,13 @@ impl Statistics<'_> {
         }
     }
 
-    /// The same, made of the rows where they are at hand.
-    pub(super) fn deal_out(&self, task: usize, second: &Second<'_>) -> Option<Arc<Dealt>> {
+    /// The same, made of the rows where they are at hand, in so many folds.
+    pub(super) fn deal_out(
+        &self,
+        task: usize,
+        second: &Second<'_>,
+        folds: usize,
+    ) -> Option<Arc<Dealt>> {
         match second {
             Second::Scatter {
                 dealt: Some(dealt), ..
@@ -38,7 +43,8 @@ impl Statistics<'_> {
             _ => {
                 let class = classes_in_order(&self.cells.tasks()[task]);
                 let rows = second.rows()?;
-                Some(Arc::new(Dealt::of(rows, &class, &self.class_means(task))))
+                let near = self.class_means(task);
+                Some(Arc::new(Dealt::of(rows, &class, &near, folds)))
             }
         }
     }
@@ -128,6 +134,35 @@ mod tests {
         for (a, b) in forward.iter().zip(&backward) {
             assert_eq!(a.counts, b.counts);
             close(&a.within, &b.within);
+        }
+    }
+
+    #[test]
+    fn folds_that_are_joined_are_those_of_all_their_rows() {
+        let (n, p) = (150, 4);
+        let (values, class) = drawn(n, p);
+        let rows = Rows::row_major(&values, p).unwrap();
+        let tasks = Tasks::new(rows, &["t"; 150], &class).unwrap();
+        let statistics = Statistics::of(&tasks);
+        let members = statistics.deal(0, 5).unwrap();
+        let portions = statistics.portions(0, &members).unwrap();
+        let groups = [vec![0, 3, 4], vec![1], vec![2]];
+        let together: Vec<Vec<usize>> = groups
+            .iter()
+            .map(|group| {
+                group
+                    .iter()
+                    .flat_map(|&fold| members[fold].clone())
+                    .collect()
+            })
+            .collect();
+        let expected = statistics.portions(0, &together).unwrap();
+        let joined = Portion::joined(&portions, &groups);
+        assert_eq!(joined.len(), 3);
+        for (own, expected) in joined.iter().zip(&expected) {
+            assert_eq!(own.counts, expected.counts);
+            close(&own.means, &expected.means);
+            close(&own.within, &expected.within);
         }
     }
 

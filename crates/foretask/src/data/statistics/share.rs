@@ -1,12 +1,21 @@
 //! Statistics that leave the house.
 
-use super::{Bounds, Keep, Kept, Second, Statistics};
+use std::sync::Arc;
+
+use super::{Bounds, Named, Second, Statistics};
 use crate::error::{Error, Result};
+
+/// The mean of one row of a class in a fold is the row.
+const FEWEST: usize = 2;
 
 impl<'a> Statistics<'a> {
     /// The same for others to see: no row is in it, every class of every task has at least `min_cell` rows, and the
     /// least and the largest value of a feature, which are those of single rows, give way to the bounds that follow
     /// from mean and scatter for any n rows, |x - x̄| ≤ √(S (n - 1)/n).
+    ///
+    /// Of a target ([`Statistics::with_target`]) the folds are in it, without a sample of rows, if each has at least
+    /// `min_cell` rows, and two, of every class that it has any of; otherwise they are given up. From folds a model is
+    /// trained as from rows, but its error is counted where the rows are ([`crate::Study::tally`]), or told by moments.
     ///
     /// This is a rule about small counts and nothing more. It is *not* differential privacy: what all rows of a class
     /// share is told by their mean, a scatter of few rows tells the space that they span, and whoever has the
@@ -30,15 +39,22 @@ impl<'a> Statistics<'a> {
                 let why = format!("it has {count} rows, and at least {min_cell} are asked for");
                 return Err(small(Some(class), why));
             }
-            let kept = self.keep(&entry.name, entry.samples()) == Keep::Rows;
+            let kept = self.kept.rows.contains(&entry.name);
+            let folds = match self.kept.targets.contains(&entry.name) {
+                true => self.deal_out(task, &self.second[task], self.folds()),
+                false => None,
+            };
+            let folds = folds.and_then(|folds| folds.bare(min_cell.max(FEWEST)));
             match &mut shared.second[task] {
                 Second::Scatter { rows: Some(_), .. } if kept => {
                     let why =
                         "its rows are kept, and would be shown; gather it without keeping rows";
                     return Err(small(None, why.into()));
                 }
-                // Rows that only happen to be at hand are not written. Folds come with a sample of rows.
-                Second::Scatter { rows, dealt, .. } => (*rows, *dealt) = (None, None),
+                // Rows that only happen to be at hand are not written.
+                Second::Scatter { rows, dealt, .. } => {
+                    (*rows, *dealt) = (None, folds.map(Arc::new));
+                }
                 Second::Rows(_) => {
                     let why = format!(
                         "it has {} rows and {} features, so that its rows would be shown; add rows or take fewer \
@@ -62,7 +78,7 @@ impl<'a> Statistics<'a> {
                 shared.bounds[task] = Bounds { least, most };
             }
         }
-        shared.kept = Kept::default();
+        shared.kept.rows = Named::default();
         Ok(shared)
     }
 }
