@@ -352,30 +352,6 @@ fn whatever_the_data_numbers_are_numbers() {
     assert_eq!(unanswered.len(), 22, "{unanswered:?}");
 }
 
-/// As many threads as there are: the same bytes, or the same words.
-#[test]
-fn any_number_of_threads_gives_the_same_bytes() {
-    let (_, settings) = settings().swap_remove(0);
-    for problem in &problems() {
-        let rows = Rows::row_major(&problem.values, problem.features).unwrap();
-        let tasks = Tasks::new(rows, &problem.task, &problem.class);
-        let answer = || -> Result<Vec<u8>, String> {
-            let tasks = tasks.as_ref().map_err(ToString::to_string)?;
-            let model = Study::new(tasks, &settings).and_then(|study| study.model());
-            let model = model.map_err(|error| error.to_string())?;
-            model.to_bytes().map_err(|error| error.to_string())
-        };
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.unwrap().install(answer)
-        };
-        let one = with(1);
-        for threads in [2, 4] {
-            assert!(with(threads) == one, "{}, {threads} threads", problem.name);
-        }
-    }
-}
-
 /// One in ten thousand, and two hundred tasks: sizes that every setting of above would take long for.
 #[test]
 fn rare_classes_and_very_many_tasks_have_answers() {
