@@ -147,3 +147,42 @@ def test_names_of_features_travel(tmp_path):
     again = MultiTaskClassifier.load(tmp_path / "m.safetensors")
     assert list(again.feature_names_in_) == ["red", "green", "blue"]
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+
+
+def test_vectors_of_spark_are_sparse_rows(tmp_path):
+    """A column of vectors, as Spark writes it, means what the same rows mean in a column each."""
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(3)
+    rows, width = 120, 40
+    labels = np.array(["ham", "spam"])[np.arange(rows) % 2]
+    X = np.where(rng.random((rows, width)) < 0.1, rng.random((rows, width)), 0.0)
+    X[:, 3] += 0.5 * (labels == "ham")
+    kind = pa.struct(
+        [
+            pa.field("type", pa.int8(), nullable=False),
+            ("size", pa.int32()),
+            ("indices", pa.list_(pa.int32())),
+            ("values", pa.list_(pa.float64())),
+        ]
+    )
+
+    def vector(row, place):
+        if place % 10 == 0:
+            return {"type": 1, "size": None, "indices": None, "values": row.tolist()}
+        at = np.flatnonzero(row)
+        return {"type": 0, "size": width, "indices": at.tolist(), "values": row[at].tolist()}
+
+    words = pa.array([vector(row, place) for place, row in enumerate(X)], kind)
+    vectors, columns = tmp_path / "vectors.parquet", tmp_path / "columns.parquet"
+    pq.write_table(pa.table({"label": labels, "words": words}), vectors, row_group_size=50)
+    pq.write_table(pa.table({"label": labels} | {f"words[{j}]": X[:, j] for j in range(width)}), columns)
+    scores = []
+    for path in (vectors, columns):
+        model = tmp_path / f"{path.stem}.safetensors"
+        run("fit", path, "--views", "linear", "--no-rehearsal", "--target", path.stem, "-o", model)
+        for other in (vectors, columns):
+            lines = run("predict", model, other, "--scores").splitlines()[1:]
+            scores.append([float(line.split(",")[-1]) for line in lines])
+    np.testing.assert_allclose(scores[1:], [scores[0]] * 3, rtol=0, atol=1e-8)

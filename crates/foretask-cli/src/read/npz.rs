@@ -58,7 +58,7 @@ impl<'a> Arrays<'a> {
         let array = archive.array(&roles.features)?;
         let (rows, width) = array.rows_and_width()?;
         let (names, slots) = feature_names(width, &roles.features, request)?;
-        let features = array.into_features(width, slots, &names)?;
+        let features = array.into_features(width, slots)?;
         let mut labels = |name: Option<String>, role: &'static str| match name {
             Some(name) => {
                 let array = archive.array(&name)?;
@@ -465,18 +465,12 @@ impl Array<'_> {
     }
 
     /// The rows, one after the other.
-    fn into_features(
-        self,
-        width: usize,
-        slots: Vec<usize>,
-        names: &[String],
-    ) -> Result<Features, ReadError> {
+    fn into_features(self, width: usize, slots: Vec<usize>) -> Result<Features, ReadError> {
         let is_single = scalar(&self.header) == Some((TypeChar::Float, 4));
         let values = match is_single {
             true => Values::Singles(self.in_rows(self.elements(|value: f32| value)?, width)?),
             false => Values::Doubles(self.in_rows(self.doubles()?, width)?),
         };
-        debug_assert_eq!(slots.len(), names.len());
         Ok(Features {
             values,
             slots,
