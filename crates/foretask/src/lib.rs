@@ -266,6 +266,7 @@
 //!   rate.rs               hold a false-alarm rate
 //!   averaged.rs           the default
 //!   fold_scores.rs        class scores of the rows of each fold, or as their moments say
+//!   tally.rs              the same in counts, from where the rows are
 //!   one_score.rs          two classes, one score
 //!   fold.rs               4. fold a rule by name
 //!   pair.rs               one pair of classes
@@ -278,7 +279,7 @@
 //!   alone.rs              a target without its sources
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
-//!   tally.rs              errors that are counted where the rows are
+//!   counted.rs            a study whose errors are counted elsewhere
 //!   batches.rs            a model for every task, in bounded memory
 //!   value.rs              fewer sources
 //!   alarms.rs             other false-alarm rates

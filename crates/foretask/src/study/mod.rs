@@ -25,6 +25,7 @@ mod averaged;
 mod batches;
 mod choose;
 pub(crate) mod compare;
+mod counted;
 mod curve;
 mod fits;
 mod fold;

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::portion::{Portion, fold_of, hashes, portion_of};
 use super::rows::RowBlock;
 use crate::data::importance::Importance;
+use crate::error::{Error, Result};
 
 /// Folds that rows are dealt to, unless it is said otherwise,
 pub(crate) const FOLDS: usize = 10;
@@ -29,6 +30,28 @@ const SAMPLED_OF_A_CLASS: usize = 200;
 const HALF: u64 = u32::MAX as u64;
 /// Rows that are hashed one after the other.
 const HASHED: usize = 256;
+
+/// # Errors
+/// If so many folds cannot be had.
+pub(crate) fn check_folds(folds: usize) -> Result<()> {
+    match (2..=FOLDS_AT_MOST).contains(&folds) {
+        true => Ok(()),
+        false => Err(Error::Setting {
+            setting: "folds",
+            value: folds.to_string(),
+            expected: "2 to 50",
+        }),
+    }
+}
+
+/// That sums of folds are there, and others are asked for.
+pub(crate) fn other_folds(there: usize, asked: usize) -> Error {
+    Error::Setting {
+        setting: "folds",
+        value: format!("{there} and {asked}"),
+        expected: "sums of folds cannot be dealt out again: gather all parts with the same number of folds",
+    }
+}
 
 /// Whether a target has so many rows that it is studied by folds.
 pub(crate) fn are_many(rows: usize, features: usize) -> bool {

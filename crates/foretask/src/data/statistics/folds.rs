@@ -1,8 +1,8 @@
 //! How many folds a target's rows are dealt to.
 
-use super::dealt::{FOLDS, FOLDS_AT_MOST};
+use super::dealt::{FOLDS, check_folds, other_folds};
 use super::{Kept, Statistics};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 impl Statistics<'_> {
     /// Deals the rows of targets ([`Statistics::with_target`]) to so many folds, 2 to 50; ten where nothing is said. Call
@@ -18,7 +18,7 @@ impl Statistics<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Setting`] if it is out of range, or rows were dealt to another number already.
+    /// [`crate::Error::Setting`] if it is out of range, or rows were dealt to another number already.
     pub fn with_folds(mut self, folds: usize) -> Result<Self> {
         check_folds(folds)?;
         let dealt = (0..self.second.len()).find_map(|task| self.dealt(task));
@@ -62,27 +62,5 @@ impl Kept {
             (Some(own), Some(others)) if own != others => Err(other_folds(own, others)),
             _ => Ok(()),
         }
-    }
-}
-
-/// # Errors
-/// If so many folds cannot be had.
-pub(crate) fn check_folds(folds: usize) -> Result<()> {
-    match (2..=FOLDS_AT_MOST).contains(&folds) {
-        true => Ok(()),
-        false => Err(Error::Setting {
-            setting: "folds",
-            value: folds.to_string(),
-            expected: "2 to 50",
-        }),
-    }
-}
-
-/// That sums of folds are there, and others are asked for.
-pub(crate) fn other_folds(there: usize, asked: usize) -> Error {
-    Error::Setting {
-        setting: "folds",
-        value: format!("{there} and {asked}"),
-        expected: "sums of folds cannot be dealt out again: gather all parts with the same number of folds",
     }
 }

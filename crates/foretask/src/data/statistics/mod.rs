@@ -55,8 +55,7 @@ use crate::numerics::dense;
 use crate::stop::Stop;
 
 pub(crate) use complete::complete;
-pub(crate) use dealt::{Dealt, Sample, are_many, by_class, rows_by_fold};
-pub(crate) use folds::{check_folds, other_folds};
+pub(crate) use dealt::{Dealt, Sample, are_many, by_class, check_folds, other_folds, rows_by_fold};
 pub(crate) use portion::Portion;
 pub(crate) use rows::RowBlock;
 pub(crate) use weigh::weighed;
