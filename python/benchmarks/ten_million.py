@@ -3,8 +3,8 @@
 python python/benchmarks/ten_million.py [--rows 10000000] [--features 50] [--parts 10] [--program FILE]
 
 Prints how long pyarrow takes to read the parts, then time and peak memory of `foretask fit` on all of them,
-which reads them in batches, and what it foretells next to the error on new rows. Times are by the clock, and of
-the processor, which other work on the machine changes less. Half a million rows of two hundred doubles:
+which reads them in batches, and what it foretells next to the error on new rows. Times are by the clock, and
+of the processor, which other work on the machine changes less. Half a million rows of two hundred doubles:
 
 python python/benchmarks/ten_million.py --rows 500000 --features 200 --parts 1 --double
 """
