@@ -390,8 +390,8 @@ class Budget(Kept):
         The expected error of the target if the labels went to the sources instead; None where no two sources
         were rehearsed.
     better : str or None
-        Where the labels are worth more by rehearsals: ``"target"``, ``"sources"`` or ``"cannot be told"``; None
-        where no two sources were rehearsed.
+        Where the labels are worth more by rehearsals: ``"target"``, ``"sources"`` or ``"cannot be told"``;
+        None where no two sources were rehearsed.
     """
 
     task: Any
