@@ -416,6 +416,8 @@ fn what_needs_rows_says_so() {
     // Shown to others there are folds, unless they are small, and no row.
     let shared = statistics.shareable(50).unwrap();
     assert!(shared.dealt(target_of(&shared)).unwrap().is_bare());
-    let shared = statistics.shareable(400).unwrap();
+    // Sixty rows of the second class are in a fold, all in all 600.
+    let statistics = gathered(&[self::data(&[4400, 600], 14)]);
+    let shared = statistics.shareable(80).unwrap();
     assert!(shared.dealt(target_of(&shared)).is_none());
 }
