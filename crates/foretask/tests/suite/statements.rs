@@ -3,7 +3,7 @@
 use crate::words::Word;
 use foretask::{
     Evidence, FalseAlarm, Labels, Paired, Rehearsal, Settings, SourceValue, Study, Tail,
-    Unrehearsed, Verdict, WorthMore,
+    Unrehearsed, Verdict, Views, WorthMore,
 };
 
 use super::common::drawn::{Data, Mean, along, settings};
@@ -315,7 +315,12 @@ fn which_of_many_sources_rehearse_does_not_follow_their_names() {
     };
     let told = |data: &Data| {
         let tasks = data.tasks();
-        let study = Study::new(&tasks, &settings(Labels::Auto)).unwrap();
+        // Landmarks of the kernel are spread over the rows in their order.
+        let linear = Settings {
+            views: Views::linear(),
+            ..settings(Labels::Auto)
+        };
+        let study = Study::new(&tasks, &linear).unwrap();
         let Rehearsal::Done { sources, .. } = &study.forecast().rehearsal else {
             panic!("nothing was rehearsed");
         };

@@ -214,7 +214,11 @@ fn what_is_asked_beyond_the_forecast_is_answered() {
         let expected = rows.source_values(&|_| {}).unwrap();
         for ((own, told), expected) in own.iter().zip(&told).zip(&expected) {
             assert_eq!(own.paired.difference, told.paired.difference);
-            assert!((own.paired.difference - expected.paired.difference).abs() < 0.01);
+            let (by_moments, by_count) = (own.paired.difference, expected.paired.difference);
+            assert!(
+                (by_moments - by_count).abs() < 0.01,
+                "{by_moments} {by_count}"
+            );
         }
         assert!(counted.compare(&|_| {}).unwrap().len() > 2);
         if let (Some(own), Some(expected)) = (&counted.forecast().alarm, &rows.forecast().alarm) {
