@@ -2,7 +2,7 @@
 
 use super::common;
 
-use common::drawn::{Data, Mean, along, error_of, settings, study};
+use common::drawn::{Data, along, error_of, settings, study};
 use foretask::{Evidence, Labels, Model, Prior, Provenance, Settings, Study};
 
 #[test]
@@ -118,46 +118,6 @@ fn learning_curves_fall_and_are_no_more_optimistic_than_known() {
         (told - true_factor).abs() < KNOWN_OPTIMISM,
         "factor foretold {told:.3}, true {true_factor:.3}"
     );
-}
-
-/// Draws of noise.
-const OF_NOISE: u64 = 120;
-
-/// Labels by name are no better than chance on classes that do not differ. With a twin that favours a sign, and errors at
-/// chance extrapolated, optimal labels foretold two classes of five at 45 %, pooled ones ten of three at 87 %.
-#[test]
-fn noise_is_foretold_at_chance_by_labels_by_name() {
-    let nowhere = along(0.0);
-    for (classes, each) in [(2, 5), (10, 3)] {
-        let (many, few) = (vec![20; classes], vec![each; classes]);
-        let chance = 1.0 - 1.0 / classes as f64;
-        let mut told = [(0.0, 0); 3];
-        let by_name = [Labels::Optimal, Labels::Pooled, Labels::Classical];
-        for seed in 0..OF_NOISE {
-            let tasks: [(&str, &[usize], &Mean); 3] = [
-                ("a", &many, &nowhere),
-                ("b", &many, &nowhere),
-                ("target", &few, &nowhere),
-            ];
-            let data = Data::new(30, &tasks, 40_000 + seed);
-            let tasks = data.tasks();
-            let each = by_name.map(settings);
-            let studies = Study::each(&tasks, &each, &|_| {}).unwrap();
-            for ((sum, held), study) in told.iter_mut().zip(studies) {
-                let forecast = study.forecast();
-                *sum += forecast.error / OF_NOISE as f64;
-                let [low, high] = forecast.interval;
-                *held += usize::from(low <= chance && chance <= high);
-            }
-        }
-        for ((mean, held), labels) in told.into_iter().zip(by_name) {
-            println!("{classes} x {each}, {labels}: {mean:.3}, {held} of {OF_NOISE}");
-            // Two points, and a standard error of the mean of 1.7 points at most.
-            assert!((mean - chance).abs() < 0.02 + 0.017, "{labels}: {mean}");
-            // 106 are promised by 88 %; fewer than 96 have a probability below 1 % then.
-            assert!(held >= 96, "{labels}: {held}");
-        }
-    }
 }
 
 #[test]
