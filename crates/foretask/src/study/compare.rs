@@ -212,6 +212,9 @@ impl Study<'_> {
         let (Some(own), Some(other)) = (self.judged()?, other) else {
             return Ok(None);
         };
+        if self.has_drawn_samples() {
+            return Ok(None);
+        }
         let target = self.done.target();
         let (without, with) = (target.losses(other), target.losses(&own));
         let paired = Paired::new(&without, &with, &own.groups, &own.importance);

@@ -115,6 +115,17 @@ impl<'a> Study<'a> {
         format!("{:016x}", XxHash64::oneshot(0, text.as_bytes()))
     }
 
+    /// Whether samples were drawn with the moments of folds, because no row was kept: what differs between them says
+    /// nothing of samples that exist.
+    pub(super) fn has_drawn_samples(&self) -> bool {
+        let folded = self
+            .done
+            .fits
+            .as_ref()
+            .and_then(|fits| fits.folded.as_ref());
+        folded.is_some_and(|folded| folded.rows.is_none())
+    }
+
     /// Verdicts that others can be paired with: those of drawn samples where the study's own were counted elsewhere.
     pub(super) fn judged(&self) -> Result<Option<Cow<'_, Judgements>>> {
         let own = self.done.outcome.judgements.as_ref();

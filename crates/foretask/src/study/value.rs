@@ -116,13 +116,13 @@ impl Study<'_> {
             error_without,
             interval,
             paired: match own.zip(without) {
-                Some((own, without)) => {
+                Some((own, without)) if !self.has_drawn_samples() => {
                     let with = self.done.target().losses(&own);
                     let without = study.done.target().losses(without);
                     Paired::new(&without, &with, &own.groups, &own.importance)
                 }
-                // A theory knows no samples: two separate forecasts.
-                None => {
+                // A theory and moments know no samples: two separate forecasts.
+                _ => {
                     let with = self.forecast();
                     Paired::of_intervals((error_without, interval), (with.error, with.interval))
                 }

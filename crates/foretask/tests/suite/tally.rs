@@ -213,13 +213,11 @@ fn what_is_asked_beyond_the_forecast_is_answered() {
         let own = counted.source_values(&|_| {}).unwrap();
         let expected = rows.source_values(&|_| {}).unwrap();
         for ((own, told), expected) in own.iter().zip(&told).zip(&expected) {
-            assert_eq!(own.paired.difference, told.paired.difference);
-            // By moments: not the difference that is counted, but one that the count allows.
-            let ([low, high], by_moments) = (expected.paired.interval, own.paired.difference);
-            assert!(
-                low <= by_moments && by_moments <= high,
-                "{by_moments} {low} {high}"
-            );
+            // No row shows a difference: nothing is claimed that the count does not allow.
+            for [low, high] in [own.paired.interval, told.paired.interval] {
+                let counted = expected.paired.difference;
+                assert!(low <= counted && counted <= high, "{low} {high} {counted}");
+            }
         }
         assert!(counted.compare(&|_| {}).unwrap().len() > 2);
         if let (Some(own), Some(expected)) = (&counted.forecast().alarm, &rows.forecast().alarm) {
