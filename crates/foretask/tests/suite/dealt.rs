@@ -213,7 +213,7 @@ fn a_class_may_come_late_and_be_rare() {
     assert!((2..=3).contains(left), "{left}");
     // Without the class nothing is to be joined.
     let common = self::data(&[4500, 1500], 8);
-    let study = Study::new(&gathered(&[common]), &linear()).unwrap();
+    let study = Study::new(gathered(&[common]), &linear()).unwrap();
     assert!(joined(&study).is_empty());
 }
 

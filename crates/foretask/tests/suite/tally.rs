@@ -76,7 +76,7 @@ fn the_rule_is_that_of_the_rows_and_its_error_is_counted() {
             ..linear()
         };
         let rows = Study::new(&statistics, &asked).unwrap();
-        let bare = Study::new(&shared(&statistics), &asked).unwrap();
+        let bare = Study::new(shared(&statistics), &asked).unwrap();
         for (views, most) in [(Views(vec![View::Raw]), 1e-12), (Views::linear(), 1e-2)] {
             let settings = Settings {
                 views,
@@ -131,7 +131,7 @@ fn the_rule_is_that_of_the_rows_and_its_error_is_counted() {
 #[test]
 fn sites_count_in_any_order_and_other_rows_are_noticed() {
     let data = data(&[900, 700, 800], 5);
-    let study = Study::new(&shared(&gathered(&data)), &linear()).unwrap();
+    let study = Study::new(shared(&gathered(&data)), &linear()).unwrap();
     let site = |number: usize| {
         let mut tally = study.tally().unwrap();
         add(&mut tally, &every(&data, 3, number));
@@ -146,7 +146,7 @@ fn sites_count_in_any_order_and_other_rows_are_noticed() {
         }
         assert_eq!(all.to_bytes().unwrap(), whole.to_bytes().unwrap());
     }
-    let again = || Study::new(&shared(&gathered(&data)), &linear()).unwrap();
+    let again = || Study::new(shared(&gathered(&data)), &linear()).unwrap();
     // Rows are missing, there twice, or others.
     let mut twice = site(0);
     (0..3).for_each(|number| twice.merge(&site(number)).unwrap());
@@ -161,7 +161,7 @@ fn sites_count_in_any_order_and_other_rows_are_noticed() {
         views: Views(vec![View::Raw]),
         ..linear()
     };
-    let of_others = Study::new(&shared(&gathered(&data)), &raw).unwrap();
+    let of_others = Study::new(shared(&gathered(&data)), &raw).unwrap();
     let error = of_others.counted(&whole).unwrap_err();
     assert!(error.to_string().contains("other statistics"), "{error}");
     assert!(whole.merge(&again_of(&raw, &data)).is_err());
@@ -180,7 +180,7 @@ fn sites_count_in_any_order_and_other_rows_are_noticed() {
 }
 
 fn again_of(settings: &Settings, data: &Data) -> Tally {
-    let study = Study::new(&shared(&gathered(data)), settings).unwrap();
+    let study = Study::new(shared(&gathered(data)), settings).unwrap();
     let mut tally = study.tally().unwrap();
     add(&mut tally, data);
     tally
@@ -205,7 +205,7 @@ fn what_is_asked_beyond_the_forecast_is_answered() {
         };
         let statistics = gathered(&data);
         let rows = Study::new(&statistics, &settings).unwrap();
-        let bare = Study::new(&shared(&statistics), &settings).unwrap();
+        let bare = Study::new(shared(&statistics), &settings).unwrap();
         let told = bare.source_values(&|_| {}).unwrap();
         let mut tally = bare.tally().unwrap();
         add(&mut tally, &data);
