@@ -367,7 +367,7 @@ def _counted(folds: Any) -> int | None:
     """Return a number of folds, which the library checks."""
     if folds is None:
         return None
-    if isinstance(folds, bool) or not isinstance(folds, numbers.Integral) or not 2 <= folds <= 50:
+    if isinstance(folds, bool) or not isinstance(folds, numbers.Integral) or not 2 <= int(folds) <= 50:
         raise ValueError(f"folds must be a whole number from 2 to 50 or None, got {folds!r}")
     return int(folds)
 

@@ -42,6 +42,7 @@ pub enum Source {
     /// Bytes to read from the start to the end.
     Stream(Format, Box<dyn BufRead>),
     /// Bytes in a file.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     File(Format, Input<File>),
     /// Bytes in memory, for formats that are read from their end.
     Memory(Format, Vec<u8>),
