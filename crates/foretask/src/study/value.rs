@@ -6,7 +6,7 @@ use super::alone::without_source;
 use super::target::Target;
 use crate::data::Task;
 use crate::error::{Error, Result};
-use crate::forecast::{Judgement, Judgements, Paired, SourceValue};
+use crate::forecast::{Forecast, Judgement, Judgements, Paired, SourceValue};
 use crate::rules::false_alarm::threshold_of;
 use crate::settings::Settings;
 
@@ -100,14 +100,7 @@ impl Study<'_> {
         };
         let own = self.judged()?;
         let without = study.done.outcome.judgements.as_ref();
-        let forecast = study.forecast();
-        let (error_without, interval) = match &forecast.alarm {
-            None => (forecast.error, forecast.interval),
-            Some(alarm) => {
-                let [low, high] = alarm.detection_interval;
-                (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
-            }
-        };
+        let (error_without, interval) = told(study.forecast());
         Ok(SourceValue {
             task: match sources {
                 [source] => Some(tasks[*source].name.clone()),
@@ -122,12 +115,20 @@ impl Study<'_> {
                     Paired::new(&without, &with, &own.groups, &own.importance)
                 }
                 // A theory and moments know no samples: two separate forecasts.
-                _ => {
-                    let with = self.forecast();
-                    Paired::of_intervals((error_without, interval), (with.error, with.interval))
-                }
+                _ => Paired::of_intervals((error_without, interval), told(self.forecast())),
             },
         })
+    }
+}
+
+/// What is lost: errors, or what is missed at the rate that is held.
+fn told(forecast: &Forecast) -> (f64, [f64; 2]) {
+    match &forecast.alarm {
+        None => (forecast.error, forecast.interval),
+        Some(alarm) => {
+            let [low, high] = alarm.detection_interval;
+            (1.0 - alarm.detection, [1.0 - high, 1.0 - low])
+        }
     }
 }
 
