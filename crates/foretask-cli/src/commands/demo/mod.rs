@@ -10,10 +10,11 @@ mod draw;
 mod story;
 
 use std::path::Path;
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretask::{Labels, Settings, Statistics, Study, evaluate};
 use foretask_page::Played;
+use rayon::prelude::*;
 use serde_json::json;
 
 use crate::arguments;
@@ -38,18 +39,17 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
         output::check(path, &[])?;
     }
     let digits = digits::load();
-    let story = match &arguments.html {
-        None => {
-            let progress = Progress::new("drawing labels and training");
-            story(&digits, &|share| progress.tell(share))?
-        }
-        Some(path) => {
-            let (page, story) = side_by_side(&digits, path);
-            let story = story?;
-            output::file(path, page?.as_bytes())?;
-            story
-        }
+    let progress = Progress::new("drawing labels and training");
+    let page = || match &arguments.html {
+        None => Ok(None),
+        Some(path) => page(&Draw::new(&digits, 0), path).map(|page| Some((path, page))),
     };
+    let (page, story) = rayon::join(page, || story(&digits, &|share| progress.tell(share)));
+    let story = story?;
+    if let Some((path, page)) = page? {
+        output::file(path, page.as_bytes())?;
+    }
+    drop(progress);
     if let Some(path) = &arguments.plot {
         figures::write(path, &story.figure())?;
     }
@@ -68,40 +68,42 @@ pub fn run(arguments: &arguments::Demo) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// The page and the story, each of which keeps one core busy; the page alone says how far it is.
-fn side_by_side(digits: &Digits, path: &Path) -> (Result<String, Failure>, Result<Story, Failure>) {
-    let (page, told) = thread::scope(|scope| {
-        let worker = thread::Builder::new().spawn_scoped(scope, || story(digits, &|_| {}));
-        let page = page(&Draw::new(digits, 0), path);
-        let told = worker.ok().and_then(|worker| worker.join().ok());
-        (page, told)
+/// All draws, each on a core of its own: problems as small as these have no use for two.
+fn story(digits: &Digits, progress: &(dyn Fn(f64) + Sync)) -> Result<Story, Failure> {
+    let done = AtomicU64::new(0);
+    let draws = (0..DRAWS).into_par_iter().map(|seed| {
+        let drawn = drawn(&Draw::new(digits, seed));
+        progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / DRAWS as f64);
+        drawn
     });
-    // Without a second thread, one after the other.
-    (page, told.unwrap_or_else(|| story(digits, &|_| {})))
+    // In the order of the draws, whichever ended first.
+    let draws: Vec<Result<Story, Failure>> = draws.collect();
+    let mut story = Story::default();
+    for draw in draws {
+        story.append(draw?);
+    }
+    Ok(story)
 }
 
-/// All draws.
-fn story(digits: &Digits, progress: &dyn Fn(f64)) -> Result<Story, Failure> {
-    let mut story = Story::default();
-    for seed in 0..DRAWS {
-        progress(seed as f64 / DRAWS as f64);
-        let draw = Draw::new(digits, seed);
-        story.tested = draw.test_classes.len();
-        let tasks = draw.tasks()?;
-        let methods = [Labels::Alone, Labels::Classical, Labels::Auto].map(|labels| Settings {
-            target: Some(draw::name(TARGET)),
-            labels,
-            ..Settings::default()
-        });
-        for study in Study::each(&tasks, &methods, &|_| {})? {
-            let trial = trial(&study, &draw)?;
-            match study.rule().labels {
-                Labels::Alone => story.alone.push(trial),
-                Labels::Classical => story.classical.push(trial),
-                _ => {
-                    story.foretask.push(trial);
-                    story.likeness.push(study.relatedness());
-                }
+/// One draw.
+fn drawn(draw: &Draw) -> Result<Story, Failure> {
+    let mut story = Story {
+        tested: draw.test_classes.len(),
+        ..Story::default()
+    };
+    let methods = [Labels::Alone, Labels::Classical, Labels::Auto].map(|labels| Settings {
+        target: Some(draw::name(TARGET)),
+        labels,
+        ..Settings::default()
+    });
+    for study in Study::each(&draw.tasks()?, &methods, &|_| {})? {
+        let trial = trial(&study, draw)?;
+        match study.rule().labels {
+            Labels::Alone => story.alone.push(trial),
+            Labels::Classical => story.classical.push(trial),
+            _ => {
+                story.foretask.push(trial);
+                story.likeness.push(study.relatedness());
             }
         }
     }

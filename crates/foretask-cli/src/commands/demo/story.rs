@@ -69,6 +69,15 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Story {
+    /// Goes on with other draws.
+    pub fn append(&mut self, others: Self) {
+        self.alone.extend(others.alone);
+        self.classical.extend(others.classical);
+        self.foretask.extend(others.foretask);
+        self.likeness.extend(others.likeness);
+        self.tested = others.tested;
+    }
+
     fn methods(&self) -> [(&'static str, &'static str, Means); 3] {
         [
             ("alone", "target alone", Means::of(&self.alone)),
