@@ -555,23 +555,24 @@ const foretask = (() => {
       const last = curve[curve.length - 1].added;
       const draw = drawn(picture, (width) => {
         const height = 190, left = 46, right = 12, top = 12, bottom = 30;
-        const x = (added) => left + (Math.log1p(added) / Math.log1p(last)) * (width - left - right);
+        // A step of the slider is as wide everywhere, so that the mark is above its handle (style.css has the margins).
+        const x = (step) => left + (step / (curve.length - 1)) * (width - left - right);
         const most = Math.max(...curve.map((one) => Math.min(1, one.interval[1])), 1e-6);
         const y = (share) => height - bottom - (share / most) * (height - top - bottom);
-        const point = (added, share) => x(added).toFixed(1) + " " + y(share).toFixed(1);
-        const here = curve[Number(slider.value)];
-        const band = curve.map((one) => point(one.added, one.interval[1])).concat(curve.slice().reverse().map((one) => point(one.added, one.interval[0])));
-        const marks = [0, 1, 5, 20, 100, 500, 2000].filter((added) => added <= last && (width > 420 || ![1, 500].includes(added)));
+        const point = (step, share) => x(step).toFixed(1) + " " + y(share).toFixed(1);
+        const at = Number(slider.value), here = curve[at];
+        const band = curve.map((one, step) => point(step, one.interval[1])).concat(curve.map((one, step) => point(step, one.interval[0])).reverse());
+        const marks = curve.map((one, step) => [one.added, step]).filter(([added]) => (width > 420 ? [0, 5, 20, 100, 500, 2000] : [0, 5, 20, 100, 2000]).includes(added));
         return svg("svg", { viewBox: "0 0 " + width + " " + height, role: "img", "aria-label": "Expected " + aimName + " with more labels per class, and its 90 % interval. The slider reads it out." },
           ticks(0, most, 4).map((share) => [
             svg("path", { class: "axis", d: "M" + left + " " + y(share).toFixed(1) + "H" + (width - right) }),
             svg("text", { class: "tick", x: left - 6, y: y(share) + 4, "text-anchor": "end" }, Number((100 * share).toPrecision(3)) + " %")]),
-          marks.map((added) => svg("text", { class: "tick", x: x(added), y: height - 12, "text-anchor": added === 0 ? "start" : added === last ? "end" : "middle" }, added === 0 ? "now" : "+" + added)),
+          marks.map(([added, step]) => svg("text", { class: "tick", x: x(step), y: height - 12, "text-anchor": added === 0 ? "start" : added === last ? "end" : "middle" }, added === 0 ? "now" : "+" + added)),
           svg("path", { d: "M" + band.join("L") + "Z", fill: "var(--band)" }),
-          svg("path", { d: "M" + curve.map((one) => point(one.added, one.error)).join("L"), fill: "none", stroke: "var(--first)", "stroke-width": "2" }),
-          svg("line", { x1: x(here.added), x2: x(here.added), y1: top, y2: height - bottom, stroke: "var(--quiet)", "stroke-dasharray": "3 3" }),
-          svg("circle", { cx: x(curve[0].added), cy: y(curve[0].error), r: 4, fill: "var(--ink)" }),
-          svg("circle", { cx: x(here.added), cy: y(here.error), r: 5, fill: "var(--second)" }));
+          svg("path", { d: "M" + curve.map((one, step) => point(step, one.error)).join("L"), fill: "none", stroke: "var(--first)", "stroke-width": "2" }),
+          svg("line", { x1: x(at), x2: x(at), y1: top, y2: height - bottom, stroke: "var(--quiet)", "stroke-dasharray": "3 3" }),
+          svg("circle", { cx: x(0), cy: y(curve[0].error), r: 4, fill: "var(--ink)" }),
+          svg("circle", { cx: x(at), cy: y(here.error), r: 5, fill: "var(--second)" }));
       });
       const tell = () => {
         const one = curve[Number(slider.value)];
