@@ -24,10 +24,12 @@ pub(crate) fn from_judgements(
         repeats,
         half,
         calibration,
+        by_name,
         ..
     } = judgements;
     let effective = effective_samples(stakes, class, importance);
     let effective = effective / judgements.design_effect(stakes);
+    let chance = 1.0 - stakes.priors.iter().copied().fold(0.0, f64::max);
     let confusion_of = |judgements: &[&Judgement]| {
         let scores: Vec<&Mat<f64>> = judgements.iter().map(|one| &one.scores).collect();
         let (scores, class, weights) = stacked(&scores, class, importance);
@@ -45,9 +47,14 @@ pub(crate) fn from_judgements(
             judgements.len(),
         );
         let counted = tally.counted();
-        let twin = tally.smooth();
+        let mut twin = tally.smooth();
         let error_of = |confusion: &[Vec<f64>]| weighted(&stakes.priors, &errors_of(confusion));
-        let share = smooth_share(error_of(&counted), error_of(&twin), effective);
+        let (error, smooth) = (error_of(&counted), error_of(&twin));
+        let share = smooth_share(error, smooth, effective);
+        if *by_name {
+            let sober = smooth + like_chance(error, chance, effective) * (chance - smooth);
+            scale_errors(&mut twin, sober / smooth.max(1e-300));
+        }
         let blended = blend(&counted, &twin, share);
         (blended, tally.reliability, tally.log_loss)
     };
@@ -57,8 +64,8 @@ pub(crate) fn from_judgements(
     let error = error_of(&confusion);
     let half = half.as_ref().map(|half| error_of(&confusion_of(&[half]).0));
     if let Some(half) = half {
-        let factor = extrapolated(error, half, judgements.kept) / error.max(1e-300);
-        scale_errors(&mut confusion, factor);
+        let all = extrapolated(error, half, judgements.kept, by_name.then_some(chance));
+        scale_errors(&mut confusion, all / error.max(1e-300));
     }
     let error = error_of(&confusion);
     Forecast {
@@ -93,13 +100,27 @@ pub(super) fn class_worth(c: usize, class: &[usize], importance: &Importance) ->
 }
 
 /// The error of a rule of all samples, from that of rules of a share of them and that of rules of half: in between,
-/// errors are linear in one over the number of samples.
-pub(crate) fn extrapolated(error: f64, half: f64, kept: f64) -> f64 {
+/// errors are linear in one over the number of samples. Less so towards the error of chance, where it is given: there
+/// nothing was learnt, and halves that are worse by luck say nothing of more samples.
+fn extrapolated(error: f64, half: f64, kept: f64, chance: Option<f64>) -> f64 {
     if kept <= 0.5 {
         return error;
     }
     let ratio = (1.0 / kept - 1.0) / (2.0 - 1.0 / kept);
-    (error - (half - error) * ratio).clamp(0.5 * error, error.max(half))
+    let all = (error - (half - error) * ratio).clamp(0.5 * error, error.max(half));
+    let learnt = |chance: f64| (1.0 - (error / chance.max(1e-300)).powi(2)).max(0.0);
+    error + (all - error) * chance.map_or(1.0, learnt)
+}
+
+/// How well a count of errors is explained by a rule that has learnt nothing: the likelihood of the count at the error of
+/// chance over that at its own, both normal; one at chance and above.
+///
+/// Decisions of a rule of noise are right as often as chance, but its scores are larger where they happen to be right:
+/// the twin is below chance, and is not to be believed as far as chance explains the count.
+fn like_chance(error: f64, chance: f64, samples: f64) -> f64 {
+    let variance = chance * (1.0 - chance) / samples;
+    let below = (chance - error).max(0.0);
+    (-0.5 * below.powi(2) / variance.max(1e-300)).exp()
 }
 
 /// Every error times a factor; rows still sum to one.
@@ -238,3 +259,33 @@ fn smooth_share(counted: f64, smooth: f64, samples: f64) -> f64 {
 /// How far the smooth twin may be off, relative to the error; on 60,000 MNIST images of ten classes it is
 /// 12 % too large.
 const TWIN_BIAS: f64 = 0.2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_explains_counts_at_chance_and_none_far_below() {
+        for chance in [0.2, 0.5, 0.9] {
+            assert_eq!(like_chance(chance, chance, 10.0), 1.0);
+            assert_eq!(like_chance(1.0, chance, 10.0), 1.0);
+            // Two standard errors below: exp(-2).
+            let two = chance - 2.0 * (chance * (1.0 - chance) / 400.0).sqrt();
+            assert!((like_chance(two, chance, 400.0) - (-2.0f64).exp()).abs() < 1e-12);
+            assert!(like_chance(0.0, chance, 400.0) < 1e-20);
+        }
+        // One class: there is nothing to be wrong about.
+        assert_eq!(like_chance(0.0, 0.0, 10.0), 1.0);
+    }
+
+    #[test]
+    fn nothing_is_extrapolated_at_chance() {
+        assert_eq!(extrapolated(0.5, 0.6, 0.8, Some(0.5)), 0.5);
+        assert_eq!(extrapolated(0.6, 0.7, 0.8, Some(0.5)), 0.6);
+        let all = extrapolated(0.1, 0.13, 0.8, None);
+        assert!((all - 0.09).abs() < 1e-12, "{all}");
+        // (0.1/0.5)² = 0.04 of it is doubted.
+        let doubted = extrapolated(0.1, 0.13, 0.8, Some(0.5));
+        assert!((doubted - 0.0904).abs() < 1e-12, "{doubted}");
+    }
+}

@@ -34,6 +34,8 @@ pub(crate) struct Judgements {
     /// The share of the samples that rules were made of.
     pub(crate) kept: f64,
     pub(crate) calibration: Calibration,
+    /// Of a rule or labels by name, which are not averaged with others.
+    pub(crate) by_name: bool,
 }
 
 impl Judgement {
@@ -177,6 +179,7 @@ mod tests {
                 &Importance::default(),
                 1,
             ),
+            by_name: true,
         }
     }
 

@@ -116,6 +116,8 @@ impl Serialize for Recount {
             half,
             kept,
             calibration,
+            // Only averages are counted again.
+            by_name: _,
         } = &self.judgements;
         let samples = 0..class.len();
         let weight = importance.is_given();

@@ -149,7 +149,7 @@ impl Target<'_, '_> {
     /// Sharpness and forecast of standardised scores, decided by the largest; densities are told in units of the rule
     /// of all samples.
     pub(super) fn verdict(&self, held_out: HeldOut, unit: f64) -> (f64, Forecast, Judgements) {
-        let judgements = self.decided(held_out, Calibration::of_slope);
+        let judgements = self.decided(held_out, Calibration::of_slope, true);
         let judged = divided(&judgements.repeats[0].scores, 1.0 / unit);
         let densities = densities(&judged, &judgements.class);
         let forecast = from_judgements(&judgements, self.stakes(), densities);
@@ -158,14 +158,14 @@ impl Target<'_, '_> {
 
     /// Calibration with offsets, forecast and verdicts of class scores in the proportions of training.
     pub(super) fn calibrated(&self, held_out: HeldOut) -> (Forecast, Judgements) {
-        let judgements = self.decided(held_out, Calibration::of_scores);
+        let judgements = self.decided(held_out, Calibration::of_scores, false);
         let densities = densities(&judgements.scores(), &judgements.class);
         let forecast = from_judgements(&judgements, self.stakes(), densities);
         (forecast, judgements)
     }
 
     /// Verdicts of class scores: each fold is decided for by a calibration of the others.
-    fn decided(&self, held_out: HeldOut, fit: Fit) -> Judgements {
+    fn decided(&self, held_out: HeldOut, fit: Fit, by_name: bool) -> Judgements {
         let HeldOut {
             class,
             importance,
@@ -208,6 +208,7 @@ impl Target<'_, '_> {
             half: half.map(judgement),
             kept,
             calibration,
+            by_name,
             class,
             importance,
         }

@@ -137,6 +137,7 @@ impl Target<'_, '_> {
             half: lessons.half.as_ref().map(judgement),
             kept: lessons.kept,
             calibration,
+            by_name: true,
         };
         let own = Mat::from_fn(class.len(), 2, |l, c| match c {
             0 => score_of(&rule, &responses, l),

@@ -384,6 +384,33 @@ fn rare_classes_and_very_many_tasks_have_answers() {
     }
 }
 
+/// The file of a model, forecast included, is the same to the bit with one, two and four threads: by the default, and by
+/// one of the other settings after the other.
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let pools = [1, 2, 4].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap()
+    });
+    let settings = settings();
+    let mut answered = 0;
+    for (at, problem) in problems().iter().enumerate() {
+        for (how, settings) in [&settings[0], &settings[1 + at % (settings.len() - 1)]] {
+            let bytes = || {
+                let rows = Rows::row_major(&problem.values, problem.features).ok()?;
+                let tasks = Tasks::new(rows, &problem.task, &problem.class).ok()?;
+                let model = Study::new(&tasks, settings).ok()?.model().ok()?;
+                Some(model.to_bytes().unwrap())
+            };
+            let files = pools.each_ref().map(|pool| pool.install(bytes));
+            assert!(files[0] == files[1], "{}, {how}: two", problem.name);
+            assert!(files[0] == files[2], "{}, {how}: four", problem.name);
+            answered += usize::from(files[0].is_some());
+        }
+    }
+    assert!(answered >= 80, "{answered}");
+}
+
 /// A problem told otherwise: rows in another order, other names, other units.
 struct Retold<'a> {
     order: Vec<usize>,

@@ -95,6 +95,7 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
         groups: crate::data::Groups::default(),
         importance: crate::data::Importance::default(),
         calibration,
+        by_name: false,
     }
 }
 
