@@ -281,7 +281,7 @@ fn the_rate_asked_for_is_the_mean_rate() {
     let mut by_theory = Vec::new();
     for setting in ROWS.map(Setting::from) {
         // A draw of many samples takes long and varies little.
-        let draws = if setting.counts[0] < 200 { 60 } else { 30 };
+        let draws = if setting.counts[0] < 200 { 40 } else { 16 };
         let default = outcome(&setting, Evidence::Auto, draws);
         text += &setting.check(Evidence::Auto, &default);
         held += default.held / ROWS.len() as f64;
