@@ -1,9 +1,11 @@
 //! How far class probabilities can be believed, and the slope that makes them so.
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use crate::data::Importance;
 use crate::decision::softmax;
+use crate::numerics::dense::solve_few;
 use crate::numerics::optimise::bisect;
 
 /// Samples whose most probable class is about equally probable: the probability claimed, and the share for
@@ -71,6 +73,11 @@ const MOST_STEPS: usize = 100;
 const LONGEST: f64 = 0.7;
 /// With more samples than this, in all partitions, the sign of the slope is not in doubt.
 const MOST_SIGNED: usize = 4000;
+/// More samples than [`MOST_SIGNED`] take steps of all parameters together, with at most so many classes: few passes over
+/// them are needed then.
+const MOST_JOINT: usize = 50;
+/// Samples whose sums are made together, in an order that threads do not change.
+const CHUNK: usize = 4096;
 /// A step that lowers the cost by less than this, in nats, is the last.
 const ARRIVED: f64 = 1e-9;
 /// How often a step is halved.
@@ -105,7 +112,7 @@ impl Calibration {
         Self::fit(scores, class, importance, partitions, true)
     }
 
-    /// Newton's steps for each parameter by itself, halved until they lower the cost.
+    /// Newton's steps for each parameter by itself, or together where samples are many, halved until they lower the cost.
     fn fit(
         scores: &Mat<f64>,
         class: &[usize],
@@ -126,9 +133,13 @@ impl Calibration {
                 + 0.5 * (tried.slope / SLOPE).ln().powi(2)
                 + 0.5 * squares / OFFSET.powi(2)
         };
+        let together = offsets && class.len() > MOST_SIGNED && m <= MOST_JOINT;
         let mut least = cost(&calibration);
         for _ in 0..MOST_STEPS {
-            let (steeper, higher) = calibration.steps(scores, class, importance, one);
+            let (steeper, higher) = match together {
+                true => calibration.joint_step(scores, class, importance, one),
+                false => calibration.steps(scores, class, importance, one),
+            };
             let moved = |share: f64| {
                 let log = calibration.slope.ln() - (share * steeper).clamp(-LONGEST, LONGEST);
                 let mut moved = calibration.clone();
@@ -186,6 +197,70 @@ impl Calibration {
         let offset =
             |c: usize| (one * gradient[c] + prior * self.offsets[c]) / (one * curvature[c] + prior);
         (slope, (0..m).map(offset).collect())
+    }
+
+    /// The step of Gauss and Newton of the slope's logarithm and of all offsets together.
+    ///
+    /// A sample with probabilities p, of class c, adds p - e_c to the gradient of the logits z, and diag(p) - p pᵀ to the
+    /// curvature; the logits move with the slope's logarithm by slope S, and with each offset by one.
+    fn joint_step(
+        &self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        one: f64,
+    ) -> (f64, Vec<f64>) {
+        let m = self.offsets.len();
+        let width = m + 1;
+        // The slope first, offsets after it; gradient, then curvature row by row.
+        let of_chunk = |(chunk, classes): (usize, &[usize])| {
+            let mut sums = vec![0.0; width + width * width];
+            let mut sharp = vec![0.0; m];
+            for (at, &own) in classes.iter().enumerate() {
+                let l = chunk * CHUNK + at;
+                let weight = importance.of(l);
+                let p = softmax(self.logits(scores, l));
+                let mut mean = 0.0;
+                for c in 0..m {
+                    sharp[c] = self.slope * scores[(l, c)];
+                    mean += p[c] * sharp[c];
+                }
+                let (gradient, curvature) = sums.split_at_mut(width);
+                gradient[0] += weight * (mean - sharp[own]);
+                gradient[1 + own] -= weight;
+                for c in 0..m {
+                    let away = p[c] * (sharp[c] - mean);
+                    gradient[1 + c] += weight * p[c];
+                    curvature[0] += weight * away * sharp[c];
+                    curvature[1 + c] += weight * away;
+                    let row = &mut curvature[(1 + c) * width..][..width];
+                    row[0] += weight * away;
+                    row[1 + c] += weight * p[c];
+                    for d in 0..m {
+                        row[1 + d] -= weight * (p[c] * p[d]);
+                    }
+                }
+            }
+            sums
+        };
+        let chunks: Vec<Vec<f64>> = (class.par_chunks(CHUNK).enumerate())
+            .map(of_chunk)
+            .collect();
+        let mut sums = vec![0.0; width + width * width];
+        for chunk in chunks {
+            let both = sums.iter_mut().zip(chunk);
+            both.for_each(|(sum, own)| *sum += one * own);
+        }
+        let (step, curvature) = sums.split_at_mut(width);
+        let prior = OFFSET.powi(-2);
+        step[0] += (self.slope / SLOPE).ln();
+        curvature[0] += 1.0;
+        for c in 0..m {
+            step[1 + c] += prior * self.offsets[c];
+            curvature[(1 + c) * width + 1 + c] += prior;
+        }
+        solve_few(curvature, step);
+        (step[0], step[1..].to_vec())
     }
 
     /// With the slope by which the samples judge themselves, whatever its sign.
@@ -265,6 +340,39 @@ impl Calibration {
             let sum: f64 = logits.iter().map(|x| (x - most).exp()).sum();
             importance.of(l) * (most + sum.ln() - logits[own])
         };
-        class.iter().enumerate().map(of_sample).sum()
+        let of_chunk = |(chunk, classes): (usize, &[usize])| {
+            let first = chunk * CHUNK;
+            let samples = (first..).zip(classes);
+            samples.map(of_sample).sum::<f64>()
+        };
+        let chunks: Vec<f64> = (class.par_chunks(CHUNK).enumerate())
+            .map(of_chunk)
+            .collect();
+        chunks.into_iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of all parameters together end where steps of each by itself end.
+    #[test]
+    fn many_samples_are_calibrated_as_few_are() {
+        let n = MOST_SIGNED + 500;
+        for m in [2, 3] {
+            let class: Vec<usize> = (0..n).map(|l| (l * l) % 7 % m).collect();
+            let scores = Mat::from_fn(n, m, |l, c| {
+                let luck = ((l * 7919 + c * 104_729) % 1009) as f64 / 1009.0 - 0.5;
+                luck + if class[l] == c { 0.2 } else { 0.0 }
+            });
+            let importance = Importance::default();
+            let together = Calibration::of_scores(&scores, &class, &importance, 1);
+            // Minima of the same cost: no step of one parameter by itself leads away.
+            let (steeper, higher) = together.steps(&scores, &class, &importance, 1.0);
+            assert!(steeper.abs() < 1e-6, "{steeper}");
+            assert!(higher.iter().all(|step| step.abs() < 1e-6), "{higher:?}");
+            assert!(together.offsets.iter().any(|offset| offset.abs() > 0.01));
+        }
     }
 }
