@@ -108,8 +108,11 @@ fn extrapolated(error: f64, half: f64, kept: f64, chance: Option<f64>) -> f64 {
     }
     let ratio = (1.0 / kept - 1.0) / (2.0 - 1.0 / kept);
     let all = (error - (half - error) * ratio).clamp(0.5 * error, error.max(half));
-    let learnt = |chance: f64| (1.0 - (error / chance.max(1e-300)).powi(2)).max(0.0);
-    error + (all - error) * chance.map_or(1.0, learnt)
+    let Some(chance) = chance else {
+        return all;
+    };
+    let learnt = (1.0 - (error / chance.max(1e-300)).powi(2)).max(0.0);
+    error + (all - error) * learnt
 }
 
 /// How well a count of errors is explained by a rule that has learnt nothing: the likelihood of the count at the error of
