@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foretask_fuzz::table("svm", bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foretask_fuzz::svmlight(bytes));

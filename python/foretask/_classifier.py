@@ -143,7 +143,7 @@ default="auto"
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
     memory_budget : int, default=None
-        Where every task is a target: the bytes that targets may hold together while they are trained, 1 GiB
+        Where every task is a target: the bytes that targets may hold together while they are trained, 256 MiB
         by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and
         the models are the same.
     task_column : str, default=None

@@ -24,6 +24,7 @@ from ._statistics import Statistics
 try:
     import dask
     from dask import delayed
+    from dask.core import get_dependencies
 except ImportError as error:  # pragma: no cover
     raise ImportError("foretask.dask needs Dask: pip install 'foretask[dask]'") from error
 
@@ -284,7 +285,9 @@ class DaskMultiTaskClassifier(MultiTaskClassifier):
         column = getattr(self, "task_column_", None)
         if task is None and column is not None and column in _columns(X):
             task = column
-        parts, roles = _parts(X, y, task, None, features, _counted, delayed(self.to_local()))
+        parts, roles = _parts(
+            X, y, task, None, features, _counted, delayed(self.to_local()), self.client
+        )
         counts = _computed(delayed(_summed)(parts), self.client)
         if counts[1] == 0:
             raise ValueError("no row is of a target, and rows of sources are not counted")
@@ -307,7 +310,7 @@ class DaskMultiTaskClassifier(MultiTaskClassifier):
 
 
 def _gathered(X: Any, y: Any, task: Any, target: Any, features: Any, client: Any) -> Part:
-    parts, roles = _parts(X, y, task, target, features, None, None)
+    parts, roles = _parts(X, y, task, target, features, None, None, client)
     if not parts:
         raise ValueError("there are no partitions")
     token, size, level = uuid.uuid4().hex[:12], _gather.fan(len(roles.features)), 0
@@ -326,24 +329,34 @@ def _gathered(X: Any, y: Any, task: Any, target: Any, features: Any, client: Any
 
 
 def _parts(
-    X: Any, y: Any, task: Any, target: Any, features: Any, count: Any, model: Any
+    X: Any, y: Any, task: Any, target: Any, features: Any, count: Any, model: Any, client: Any
 ) -> tuple[list[Any], Roles]:
-    """Make a task for each partition: its statistics, or what ``count`` makes of its rows and a model."""
+    """Make a task for each partition, or for some neighbours: their statistics, or counts of a model's decisions.
+
+    Counts are what ``count`` makes of rows and the model.
+    """
     token = uuid.uuid4().hex[:12]
 
     def named(number: int) -> str:
         return f"foretask-partition-{number}-{token}"
+
+    def together(make: Any, each: list[Any], roles: Roles) -> list[Any]:
+        size, of_some = _neighbours(len(each), len(roles.features), client), delayed(_united, pure=False)
+        return [
+            of_some(start, make, _Opaque(each[start : start + size]), _shared(roles), dask_key_name=named(start))
+            for start in range(0, len(each), size)
+        ]
 
     if _gather.is_paths(X):
         for what, value in (("y", y), ("task", task)):
             if not isinstance(value, str) and not (what == "task" and value is None):
                 raise ValueError(f"with paths of files, {what} must name a column")
         pieces, roles = _gather.pieces_of(X, y, task, target, features)
-        shared = _shared(roles)
-        of_piece = delayed(_gather.read_piece if count is None else _piece_counted, pure=False)
-        more = () if count is None else (model,)
+        if count is None:
+            return together(_gather.read_piece, pieces, roles), roles
+        shared, of_piece = _shared(roles), delayed(_piece_counted, pure=False)
         return [
-            of_piece(number, piece, shared, *more, dask_key_name=named(number))
+            of_piece(number, piece, shared, model, dask_key_name=named(number))
             for number, piece in enumerate(pieces)
         ], roles
     if _is_frame(X):
@@ -357,7 +370,11 @@ def _parts(
             taken = {getattr(values, "name", None) for values in (y, task)} - {None}
             frame = frame[[name for name in frame.columns if name not in taken]]
         roles = _gather.roles_of(list(frame.columns), label, column, target, features)
-        blocks: list[Any] = [(block,) for block in frame[roles.columns].to_delayed()]
+        frame = frame[roles.columns]
+        alone = _alone(frame) if count is None else None
+        if alone is not None:
+            return together(_alone_part, alone, roles), roles
+        blocks: list[Any] = [(block,) for block in frame.to_delayed()]
         make: Any = _frame_part
     elif _is_array(X):
         if X.ndim != 2:
@@ -386,6 +403,69 @@ def _parts(
 def _shared(roles: Roles) -> Any:
     """Put the roles into each task while they are small, so that it hangs on nothing but its partition."""
     return roles if len(roles.features) <= 512 else delayed(roles)
+
+
+class _Opaque:
+    """A list that Dask does not look into."""
+
+    def __init__(self, each: list[Any]) -> None:
+        self.each = each
+
+
+def _united(first: int, make: Any, some: _Opaque, roles: Roles) -> Part:
+    """Make the statistics of some neighbours, one after the other."""
+    parts = (make(first + place, one, roles) for place, one in enumerate(some.each))
+    return _gather.tree(parts, roles.target)
+
+
+def _neighbours(partitions: int, features: int, client: Any) -> int:
+    """How many partitions are one task: a power of two, one where there is not much more than each thread needs.
+
+    A task costs Dask some milliseconds whatever it holds.
+    """
+    held = _client(client)
+    threads = 1 if held is None else sum(held.nthreads().values())
+    size, tasks = 1, max(32, 8 * threads)
+    while partitions >= 2 * size * tasks and size < _gather.fan(features):
+        size *= 2
+    return size
+
+
+def _alone(frame: Any) -> list[tuple[dict[Any, Any], Any]] | None:
+    """Return what makes each partition, if none needs what another needs, or what is on workers already."""
+    frame = frame.optimize()
+    graph, keys = dict(frame.__dask_graph__()), frame.__dask_keys__()
+    if _holds_futures(frame):
+        return None
+    alone: list[tuple[dict[Any, Any], Any]] = []
+    seen: set[Any] = set()
+    for key in keys:
+        own: dict[Any, Any] = {}
+        needed = [key]
+        while needed:
+            one = needed.pop()
+            if one in own:
+                continue
+            if one in seen:
+                return None
+            own[one] = graph[one]
+            needed.extend(get_dependencies(graph, one))
+        seen.update(own)
+        alone.append((own, key))
+    return alone
+
+
+def _holds_futures(frame: Any) -> bool:
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return False
+    return bool(futures_of(frame))
+
+
+def _alone_part(number: int, alone: tuple[dict[Any, Any], Any], roles: Roles) -> Part:
+    graph, key = alone
+    return _frame_part(number, (dask.get(graph, key),), roles, None, None)
 
 
 def _frame_part(number: int, block: tuple[Any], roles: Roles, count: Any, model: Any) -> Any:

@@ -105,6 +105,35 @@ def test_a_worker_killed_in_the_middle(two_workers, tmp_path):
     two_workers.wait_for_workers(2)
 
 
+def test_neighbours_are_one_task_where_they_can_be(two_workers, tmp_path):
+    count = 80
+    frame = collection(count, 30, make=deadly, folder=str(tmp_path))
+    assert foretask.dask._neighbours(count, len(FEATURES), two_workers) == 2
+    assert foretask.dask._alone(frame) is not None
+    serial = serially(made(number, 30) for number in range(count)).statistics.to_bytes()
+
+    def found(of):
+        return foretask.dask.gather(of, "label", "site", target="t", client=two_workers).to_bytes()
+
+    # One of two neighbours takes its worker with it.
+    assert found(frame) == serial
+    assert (tmp_path / "died").exists()
+    two_workers.wait_for_workers(2)
+    # Partitions that are on workers already stay there.
+    held = frame.persist(scheduler=two_workers)
+    assert foretask.dask._alone(held) is None
+    assert found(held) == serial
+    # Each of these needs two others.
+    halves = frame.repartition(npartitions=count // 2)
+    pairs = [pd.concat([made(number, 30), made(number + 1, 30)]) for number in range(0, count, 2)]
+    assert found(halves) == serially(pairs).statistics.to_bytes()
+    # All of these need one.
+    whole = dd.from_delayed([dask.delayed(pd.concat)(pairs)] , meta=made(0, 2))
+    shared = dd.concat([whole, whole])
+    assert foretask.dask._alone(shared) is None
+    assert found(shared) == serially([pd.concat(pairs)] * 2).statistics.to_bytes()
+
+
 def test_fit_predict_and_forecast_on_frames(two_workers):
     frame, local = collection(8, 60), pd.concat([made(number, 60) for number in range(8)])
     X = local[FEATURES]

@@ -5,6 +5,8 @@
 
 use std::io::BufRead;
 
+use memchr::memchr;
+
 use super::batch::{Batches, rows_of};
 use super::error::ReadError;
 use super::growing::Growing;
@@ -142,7 +144,8 @@ fn separator(start: &[u8]) -> u8 {
         }
     };
     let mut best = (SEPARATORS[0], fields(SEPARATORS[0]));
-    for &separator in &SEPARATORS[1..] {
+    let others = SEPARATORS[1..].iter().copied();
+    for separator in others.filter(|&separator| memchr(separator, start).is_some()) {
         let found = fields(separator);
         if found > best.1 {
             best = (separator, found);

@@ -87,6 +87,9 @@ impl<R: BufRead> Records<R> {
     pub fn next(&mut self, record: &mut Record) -> io::Result<bool> {
         loop {
             let buffer = self.source.fill_buf()?;
+            if buffer.is_empty() && self.machine.is_none() {
+                return Ok(false);
+            }
             let Some(end) = memchr(b'\n', buffer) else {
                 return self.next_by_machine(record);
             };

@@ -60,12 +60,18 @@ impl Indices {
 
     /// The columns of a table. Files count from one, some from zero.
     fn columns(&self) -> Vec<usize> {
-        let first = usize::from(!self.has(0));
-        let all = first..=self.last;
-        match self.last <= ALL_COLUMNS {
-            true => all.collect(),
-            false => all.filter(|&index| self.has(index)).collect(),
+        if self.last <= ALL_COLUMNS {
+            return (usize::from(!self.has(0))..=self.last).collect();
         }
+        let words = self
+            .given
+            .iter()
+            .enumerate()
+            .filter(|&(_, &word)| word != 0);
+        words
+            .flat_map(|(place, _)| 64 * place..64 * place + 64)
+            .filter(|&index| self.has(index))
+            .collect()
     }
 }
 

@@ -15,11 +15,11 @@ const FITS: usize = 90;
 
 /// Bytes that targets may hold together where the user does not say: beyond that what they have in common is worth
 /// less than the memory.
-const BUDGET: usize = 1 << 30;
+const BUDGET: usize = 1 << 28;
 
 impl<'a> Study<'a> {
     /// The models of [`Study::all`], trained in batches: what the targets of a batch hold stays within `budget`
-    /// bytes (1 GiB by default), or within what one target needs. Larger batches compute less twice; the models are
+    /// bytes (256 MiB by default), or within what one target needs. Larger batches compute less twice; the models are
     /// the same to the last bit.
     ///
     /// # Errors
