@@ -96,13 +96,7 @@ impl TheoryLabels {
         if keys.len() != class.len() {
             return None;
         }
-        let rows = reduced.rows_of(target)?;
-        let mut of_cells = Mat::zeros(rows.nrows(), cells.len());
-        for cell in 0..cells.len() {
-            let mean = reduced.cell_mean(cell);
-            let entries = of_cells.col_mut(cell).iter_mut().zip(mean);
-            entries.for_each(|(to, from)| *to = from);
-        }
+        let (of_cells, rows) = reduced.means_and_rows(target)?;
         let means = Arc::new(Means {
             target,
             features: reduced.features() as f64,

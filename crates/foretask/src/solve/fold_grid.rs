@@ -191,7 +191,12 @@ impl Reduced<'_> {
             }
             Ok(fits)
         };
-        let whole = || fit(self.blocks[target].clone(), self.right[target].clone());
+        let whole = || {
+            fit(
+                self.space().blocks[target].clone(),
+                self.space().right[target].clone(),
+            )
+        };
         let parts = || -> Result<Vec<_>> {
             let parts = folds.without.par_iter();
             parts
@@ -231,17 +236,17 @@ impl Reduced<'_> {
 
     /// Σ F_i B_i and F_i Z̃_iᵀ y of all tasks but the target, for γ_i = g.
     fn sources(&self, target: usize, g: f64, stop: &Stop) -> Result<Sources> {
-        let r = self.right[target].nrows();
+        let r = self.space().right[target].nrows();
         let mut sum = Mat::zeros(r, r);
         let mut gathered = Mat::zeros(r, self.cells.len());
-        for (task, block) in self.blocks.iter().enumerate() {
+        for (task, block) in self.space().blocks.iter().enumerate() {
             if task == target {
                 continue;
             }
             stop.check()?;
             let factor = Factor::new(block.clone(), g, 1.0, sum.as_mut())
                 .ok_or_else(|| self.failed(task))?;
-            let mut own = self.right[task].clone();
+            let mut own = self.space().right[task].clone();
             factor.apply(own.as_mut());
             self.gather(&mut gathered, task, &own);
         }

@@ -64,7 +64,7 @@ impl Reduced<'_> {
         targets: &[(usize, Option<&Joined>)],
         stop: &Stop,
     ) -> Result<Vec<Vec<Fitted>>> {
-        let r = self.right[0].nrows();
+        let r = self.space().right[0].nrows();
         let (symmetric, asymmetric) = (grid.symmetric.contains(&g), grid.asymmetric.contains(&g));
 
         // Σ F_i B_i and F_i Z̃_iᵀ y of all tasks, in an order that no target changes.
@@ -72,12 +72,12 @@ impl Reduced<'_> {
         let mut gathered = Mat::zeros(r, self.cells.len());
         let mut sides: Vec<Side<'_>> = Vec::with_capacity(targets.len());
         let mut samples: Vec<&CentredRows<'_>> = Vec::with_capacity(targets.len());
-        for (task, block) in self.blocks.iter().enumerate() {
+        for (task, block) in self.space().blocks.iter().enumerate() {
             stop.check()?;
             let target = targets.iter().find(|(target, _)| *target == task);
             let rows = match target {
                 Some((_, joined)) => Some((
-                    self.samples[task]
+                    self.space().samples[task]
                         .as_ref()
                         .ok_or_else(|| needs_rows(&self.cells.tasks()[task].name))?,
                     *joined,
@@ -89,7 +89,7 @@ impl Reduced<'_> {
             let mut product = Mat::zeros(r, r);
             let factor = Factor::new(block.clone(), g, weight, product.as_mut())
                 .ok_or_else(|| self.failed(task))?;
-            let mut own = self.right[task].clone();
+            let mut own = self.space().right[task].clone();
             factor.apply(own.as_mut());
             if symmetric {
                 dense::add_lower(sum.as_mut(), product.as_ref(), 1.0);
@@ -140,7 +140,7 @@ impl Reduced<'_> {
             return Ok(None);
         };
         let mut gathered = Mat::zeros(sum.nrows(), self.cells.len());
-        for (task, block) in self.blocks.iter().enumerate() {
+        for (task, block) in self.space().blocks.iter().enumerate() {
             if task == side.task {
                 self.gather(&mut gathered, task, &side.own);
             } else {
@@ -148,7 +148,7 @@ impl Reduced<'_> {
                 // The scatter of the sources is added up anew: keeping it would cost more memory than
                 // it saves time.
                 block.add_to(1.0, sum.as_mut());
-                self.gather(&mut gathered, task, &self.right[task]);
+                self.gather(&mut gathered, task, &self.space().right[task]);
             }
         }
         Path::new(sum, gathered, 0.0, stop).map(Some)

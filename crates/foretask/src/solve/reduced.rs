@@ -1,8 +1,11 @@
 //! [`Reduced`]: the tasks in at most min(n, p) coordinates.
 //!
 //! Where features outnumber rows training goes by their inner products (`row_grid.rs`), weights are sums of rows, and
-//! estimates see the rows in coordinates of the space that they span (`row_space.rs`). Lengths are counted in units of √p, so that with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears
+//! estimates see the rows in coordinates of the space that they span (`row_space.rs`). Both are n² numbers: inner
+//! products are let go after a grid and made again for another, coordinates are made where they are asked for. Lengths are counted in units of √p, so that with z̃ = z/√p and w̃ = √p w scores are z̃ᵀ w̃ and neither p nor k appears
 //! in the formulas.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use faer::Mat;
 
@@ -15,18 +18,14 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 
 /// The tasks in at most min(n, p) coordinates: the same for every target.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Reduced<'a> {
     pub(crate) cells: Cells,
-    pub(super) blocks: Vec<Block<'a>>,
-    /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
-    pub(super) right: Vec<Mat<f64>>,
+    space: OnceLock<Space<'a>>,
     /// Samples of each task that are left out together.
     pub(super) groups: Vec<Groups>,
     /// How much each of them counts.
     pub(super) importance: Vec<Importance>,
-    /// Z̃_i, where the rows are at hand.
-    pub(super) samples: Vec<Option<CentredRows<'a>>>,
     /// Where features outnumber rows.
     pub(super) kernel: Option<Kernel<'a>>,
     features: usize,
@@ -34,13 +33,36 @@ pub(crate) struct Reduced<'a> {
     variances: Vec<f64>,
 }
 
+/// The tasks in coordinates.
+#[derive(Debug)]
+pub(super) struct Space<'a> {
+    pub(super) blocks: Vec<Block<'a>>,
+    /// Z̃_iᵀ y for the unit labels of the task's own cells, r x m_i.
+    pub(super) right: Vec<Mat<f64>>,
+    /// Z̃_i, where the rows are at hand.
+    pub(super) samples: Vec<Option<CentredRows<'a>>>,
+}
+
 /// The rows of all tasks, and their inner products.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Kernel<'a> {
     /// Z̃ of every task.
     rows: Vec<CentredRows<'a>>,
+    gram: Mutex<Option<Arc<Mat<f64>>>>,
+}
+
+impl Kernel<'_> {
     /// K = Z̃ Z̃ᵀ, lower triangle, task after task.
-    pub(super) gram: Mat<f64>,
+    pub(super) fn gram(&self) -> Arc<Mat<f64>> {
+        let mut held = self.gram.lock().unwrap_or_else(PoisonError::into_inner);
+        held.get_or_insert_with(|| Arc::new(gram(&self.rows)))
+            .clone()
+    }
+
+    /// Lets go of K, which is made again for whoever asks.
+    pub(super) fn let_go(&self) {
+        *self.gram.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 impl<'a> Reduced<'a> {
@@ -62,7 +84,7 @@ impl<'a> Reduced<'a> {
         let rows: usize = (0..scales.len()).map(|task| cells.samples(task)).sum();
         if features > rows {
             let blocks = blocks(statistics, &scales, p);
-            return Self::in_row_space(cells, groups, importance, blocks, features, variances);
+            return Self::by_rows(cells, groups, importance, blocks, features, variances);
         }
         let right = right_hand_sides(&cells, statistics.means(), &scales, p.sqrt());
         let samples = (0..scales.len())
@@ -75,20 +97,23 @@ impl<'a> Reduced<'a> {
                 })
             })
             .collect();
-        Ok(Self {
-            cells,
+        let space = Space {
             blocks: blocks(statistics, &scales, p),
             right,
+            samples,
+        };
+        Ok(Self {
+            cells,
+            space: space.into(),
             groups,
             importance,
-            samples,
             kernel: None,
             features,
             variances,
         })
     }
 
-    fn in_row_space(
+    fn by_rows(
         cells: Cells,
         groups: Vec<Groups>,
         importance: Vec<Importance>,
@@ -103,15 +128,41 @@ impl<'a> Reduced<'a> {
                 Block::Scatter { .. } => None,
             })
             .collect();
-        let gram = gram(&rows);
-        let failed = || Error::Factorisation { task: "all".into() };
-        let space = RowSpace::new(gram.clone()).ok_or_else(failed)?;
-        let rank = space.dimension();
+        let kernel = Kernel {
+            rows,
+            gram: Mutex::default(),
+        };
+        let gram = kernel.gram();
+        // An inner product is at most the longer length squared.
+        if (0..gram.nrows()).any(|row| !gram[(row, row)].is_finite()) {
+            return Err(Error::Factorisation { task: "all".into() });
+        }
+        Ok(Self {
+            cells,
+            space: OnceLock::new(),
+            groups,
+            importance,
+            kernel: Some(kernel),
+            features,
+            variances,
+        })
+    }
+
+    /// The tasks in min(n, p) coordinates.
+    pub(super) fn space(&self) -> &Space<'a> {
+        self.space.get_or_init(|| {
+            let kernel = self.kernel.as_ref();
+            let gram = kernel.map_or_else(Mat::new, |kernel| Mat::clone(&kernel.gram()));
+            self.row_space(&RowSpace::new(gram))
+        })
+    }
+
+    fn row_space(&self, space: &RowSpace) -> Space<'a> {
+        let (cells, rank) = (&self.cells, space.dimension());
         let mut start = 0;
-        let mut reduced = Vec::new();
-        let mut right = Vec::new();
-        for (task, block) in rows.iter().enumerate() {
-            let n = block.rows.len();
+        let (mut reduced, mut right) = (Vec::new(), Vec::new());
+        for task in 0..cells.tasks().len() {
+            let n = cells.samples(task);
             let mut own = vec![0.0; n * rank];
             for (l, point) in own.chunks_exact_mut(rank).enumerate() {
                 space.write(start + l, point);
@@ -119,7 +170,7 @@ impl<'a> Reduced<'a> {
             let class = classes_in_order(&cells.tasks()[task]);
             let mut sums = Mat::zeros(rank, cells.of_task(task).len());
             for (l, (point, &class)) in own.chunks_exact(rank).zip(&class).enumerate() {
-                let root = importance[task].root(l);
+                let root = self.importance[task].root(l);
                 let to = sums.col_as_slice_mut(class).iter_mut();
                 to.zip(point).for_each(|(to, x)| *to += root * x);
             }
@@ -133,17 +184,11 @@ impl<'a> Reduced<'a> {
             });
             start += n;
         }
-        Ok(Self {
-            cells,
+        Space {
             blocks: reduced.iter().cloned().map(Block::Rows).collect(),
             right,
-            groups,
-            importance,
             samples: reduced.into_iter().map(Some).collect(),
-            kernel: Some(Kernel { rows, gram }),
-            features,
-            variances,
-        })
+        }
     }
 
     /// The samples of a target, whose sources may share columns.
@@ -188,9 +233,73 @@ impl<'a> Reduced<'a> {
         &self.variances
     }
 
-    /// The rows of a task over √p, one a column (r x n_i), if they are at hand.
-    pub(crate) fn rows_of(&self, task: usize) -> Option<Mat<f64>> {
-        self.samples[task].as_ref().map(CentredRows::pack_all)
+    /// The means of all cells less those of their tasks (r x C), and the rows of a task (r x n_i), one a column over √p,
+    /// if they are at hand; in any coordinates that have their inner products.
+    pub(crate) fn means_and_rows(&self, task: usize) -> Option<(Mat<f64>, Mat<f64>)> {
+        if let Some(kernel) = &self.kernel {
+            return Some(self.among_few(&kernel.gram(), task));
+        }
+        let rows = self.space().samples[task].as_ref()?.pack_all();
+        let mut means = Mat::zeros(rows.nrows(), self.cells.len());
+        for cell in 0..self.cells.len() {
+            let entries = means.col_mut(cell).iter_mut().zip(self.cell_mean(cell));
+            entries.for_each(|(to, from)| *to = from);
+        }
+        Some((means, rows))
+    }
+
+    /// The same where features outnumber rows: in the space that these few span, by W K Wᵀ, where W has the shares of the rows in
+    /// each mean, and ones for the rows of the task.
+    fn among_few(&self, gram: &Mat<f64>, task: usize) -> (Mat<f64>, Mat<f64>) {
+        let cells = &self.cells;
+        let n = gram.nrows();
+        // The cell of each row, and its share in the cell's mean.
+        let mut shares: Vec<(usize, f64)> = Vec::with_capacity(n);
+        let mut start = 0;
+        for own in 0..cells.tasks().len() {
+            if own == task {
+                start = shares.len();
+            }
+            let first = cells.of_task(own).start;
+            for (l, class) in classes_in_order(&cells.tasks()[own])
+                .into_iter()
+                .enumerate()
+            {
+                let cell = first + class;
+                shares.push((cell, self.importance[own].root(l) / cells.mass(cell)));
+            }
+        }
+        let mut with_means: Mat<f64> = Mat::zeros(n, cells.len());
+        for j in 0..n {
+            let (cell, share) = shares[j];
+            for (i, &x) in gram.col_as_slice(j).iter().enumerate().skip(j) {
+                with_means[(i, cell)] += share * x;
+                if i != j {
+                    with_means[(j, shares[i].0)] += shares[i].1 * x;
+                }
+            }
+        }
+        let (c, rows) = (cells.len(), cells.samples(task));
+        let mut few: Mat<f64> = Mat::zeros(c + rows, c + rows);
+        for (row, &(cell, share)) in shares.iter().enumerate() {
+            for other in 0..=cell {
+                few[(cell, other)] += share * with_means[(row, other)];
+            }
+        }
+        for l in 0..rows {
+            for cell in 0..c {
+                few[(c + l, cell)] = with_means[(start + l, cell)];
+            }
+            let column = &gram.col_as_slice(start + l)[start + l..start + rows];
+            few.col_as_slice_mut(c + l)[c + l..].copy_from_slice(column);
+        }
+        let space = RowSpace::new(few);
+        let coordinates = |first: usize, count: usize| {
+            let mut all = Mat::zeros(space.dimension(), count);
+            (0..count).for_each(|place| space.write(first + place, all.col_as_slice_mut(place)));
+            all
+        };
+        (coordinates(0, c), coordinates(c, rows))
     }
 
     /// The scatter within the classes of one task over p (r x r, lower triangle) is added to `sum`;
@@ -198,9 +307,9 @@ impl<'a> Reduced<'a> {
     pub(crate) fn add_within(&self, task: usize, sum: &mut Mat<f64>) -> f64 {
         let trace = |sum: &Mat<f64>| (0..sum.nrows()).map(|i| sum[(i, i)]).sum::<f64>();
         let before = trace(sum);
-        self.blocks[task].add_to(1.0, sum.as_mut());
+        self.space().blocks[task].add_to(1.0, sum.as_mut());
         for (class, cell) in self.cells.of_task(task).enumerate() {
-            let column = self.right[task].col(class);
+            let column = self.space().right[task].col(class);
             dense::add_outer(sum.as_mut(), column.as_mat(), -1.0 / self.cells.mass(cell));
         }
         trace(sum) - before
@@ -210,10 +319,66 @@ impl<'a> Reduced<'a> {
     pub(crate) fn cell_mean(&self, cell: usize) -> Vec<f64> {
         let task = self.cells.task_of(cell);
         let class = cell - self.cells.of_task(task).start;
-        self.right[task]
+        self.space().right[task]
             .col(class)
             .iter()
             .map(|x| x / self.cells.mass(cell))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::data::{Rows, Tasks};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use rand_distr::{Distribution, StandardNormal};
+
+    #[test]
+    fn means_and_rows_have_the_inner_products_that_they_have_among_all_rows() {
+        const FEATURES: usize = 60;
+        let task = [
+            "a", "b", "b", "a", "b", "c", "a", "a", "c", "b", "c", "c", "b",
+        ];
+        let class = [
+            "x", "y", "x", "y", "y", "x", "x", "x", "y", "z", "x", "y", "z",
+        ];
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut values: Vec<f64> = (0..task.len() * FEATURES)
+            .map(|_| StandardNormal.sample(&mut random))
+            .collect();
+        // One row twice: the space has fewer directions than rows.
+        values.copy_within(FEATURES..2 * FEATURES, 4 * FEATURES);
+        let rows = Rows::row_major(&values, FEATURES).unwrap();
+        let tasks = Tasks::new(rows, &task, &class).unwrap();
+        let reduced = Reduced::new((&tasks).into(), Scaling::default()).unwrap();
+        assert!(reduced.kernel.is_some());
+        let cells = &reduced.cells;
+        for target in 0..3 {
+            let (means, rows) = reduced.means_and_rows(target).unwrap();
+            let few = Mat::from_fn(means.nrows(), cells.len() + rows.ncols(), |i, j| {
+                match j.checked_sub(cells.len()) {
+                    None => means[(i, j)],
+                    Some(row) => rows[(i, row)],
+                }
+            });
+            let samples = reduced.space().samples[target].as_ref().unwrap().pack_all();
+            let whole = Mat::from_fn(samples.nrows(), few.ncols(), |i, j| {
+                match j.checked_sub(cells.len()) {
+                    None => reduced.cell_mean(j)[i],
+                    Some(row) => samples[(i, row)],
+                }
+            });
+            let (few, whole) = (few.transpose() * &few, whole.transpose() * &whole);
+            assert!(whole.norm_max() > 0.1);
+            assert!((&few - &whole).norm_max() < 1e-12 * whole.norm_max());
+        }
+        // What was let go is made again.
+        let kernel = reduced.kernel.as_ref().unwrap();
+        let before = kernel.gram();
+        kernel.let_go();
+        assert!(!Arc::ptr_eq(&before, &kernel.gram()) && before == kernel.gram());
     }
 }

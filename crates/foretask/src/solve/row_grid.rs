@@ -15,9 +15,11 @@
 //! (`block_tridiagonal.rs`) serves all couplings, with L = Q L_T.
 //!
 //! Time: n_s³/6 + n_s² n_t/2 + n_s n_t²/2 for each l and each γ of the sources (one source: 2/3 n_s³ + n_s² n_t once, and
-//! n_s n_t²/2 each), n_t³/2 for each coupling. Memory: n² for K, n_s² + 2 n_s n_t + 3 n_t² at work.
+//! n_s n_t²/2 each), n_t³/2 for each coupling. Memory: n² for K, n_s² + 2 n_s n_t + 3 n_t² at work; K is let go before
+//! where there is one source.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use faer::{Accum, Mat};
 use rayon::prelude::*;
@@ -47,12 +49,15 @@ impl Reduced<'_> {
         stop: &Stop,
         each: &mut dyn FnMut(Vec<Vec<Fitted>>, f64) -> Result<()>,
     ) -> Result<()> {
-        let gram = &kernel.gram;
-        let own = |&(task, joined)| OwnRows::new(self, gram, task, joined, stop);
+        let gram = kernel.gram();
+        let own = |&(task, joined)| OwnRows::new(self, &gram, task, joined, stop);
         let own: Vec<OwnRows<'_>> = targets.iter().map(own).collect::<Result<_>>()?;
+        // Who needs all of it holds it.
+        drop(gram);
+        kernel.let_go();
         let steps = steps(grid);
         for (number, step) in steps.iter().enumerate() {
-            let fits = own.iter().map(|own| own.at(self, gram, grid, step, stop));
+            let fits = own.iter().map(|own| own.at(self, grid, step, stop));
             let fits: Vec<Vec<Fitted>> = fits.collect::<Result<_>>()?;
             each(fits, (number + 1) as f64 / steps.len() as f64)?;
         }
@@ -94,6 +99,10 @@ struct OwnRows<'r> {
     range: Range<usize>,
     /// The task of each row.
     task: Vec<usize>,
+    /// K, or K_tt alone where there is one source, lower triangle;
+    gram: Arc<Mat<f64>>,
+    /// where the rows of the target begin in it.
+    first: usize,
     /// The centred unit labels, times the roots of weights, of all rows (n x C).
     labels: Mat<f64>,
     /// [K_st, Y_s], the rows of the sources without a gap; times Qᵀ where there is one source.
@@ -124,7 +133,7 @@ enum Root {
 impl<'r> OwnRows<'r> {
     fn new(
         reduced: &'r Reduced<'_>,
-        gram: &Mat<f64>,
+        gram: &Arc<Mat<f64>>,
         target: usize,
         joined: Option<&'r Joined>,
         stop: &Stop,
@@ -186,10 +195,19 @@ impl<'r> OwnRows<'r> {
             let lengths: Vec<f64> = range.clone().map(|row| gram[(row, row)]).collect();
             Probes::new(&lengths)
         });
+        let (gram, first) = match reduction {
+            Some(_) => {
+                let own = gram.submatrix(range.start, range.start, range.len(), range.len());
+                (Arc::new(own.to_owned()), 0)
+            }
+            None => (gram.clone(), range.start),
+        };
         Ok(Self {
             sampled,
             range,
             task,
+            gram,
+            first,
             labels,
             across,
             reduction,
@@ -201,7 +219,6 @@ impl<'r> OwnRows<'r> {
     fn at(
         &self,
         reduced: &Reduced<'_>,
-        gram: &Mat<f64>,
         grid: &Grid,
         step: &Step,
         stop: &Stop,
@@ -210,13 +227,13 @@ impl<'r> OwnRows<'r> {
         let fits = |lambda: f64| -> Result<Vec<Fitted>> {
             stop.check()?;
             let Step::Shared { source, target } = step else {
-                let fit = self.fit(gram, None, lambda, lambda);
+                let fit = self.fit(None, lambda, lambda);
                 return fit.map(|fit| vec![fit]).ok_or_else(failed);
             };
-            let eliminated = self.eliminate(gram, *source, lambda).ok_or_else(failed)?;
+            let eliminated = self.eliminate(*source, lambda).ok_or_else(failed)?;
             let fit = |&g: &f64| {
                 stop.check()?;
-                let fit = self.fit(gram, Some(&eliminated), *source, g);
+                let fit = self.fit(Some(&eliminated), *source, g);
                 fit.ok_or_else(failed)
             };
             target.iter().map(fit).collect()
@@ -241,11 +258,11 @@ impl<'r> OwnRows<'r> {
     }
 
     /// `None` if M_ss is not definite (overflow).
-    fn eliminate(&self, gram: &Mat<f64>, g: f64, lambda: f64) -> Option<Eliminated> {
+    fn eliminate(&self, g: f64, lambda: f64) -> Option<Eliminated> {
         let own = self.range.len();
         let factor = match &self.reduction {
             Some(reduction) => Root::Rotated(reduction.factor(lambda + g)?),
-            None => Root::Cholesky(self.factorise(gram, g, lambda)?),
+            None => Root::Cholesky(self.factorise(g, lambda)?),
         };
         let mut half = self.across.clone();
         let across = half.subcols_mut(0, own).col_iter_mut();
@@ -265,11 +282,11 @@ impl<'r> OwnRows<'r> {
     }
 
     /// The Cholesky factor of M_ss.
-    fn factorise(&self, gram: &Mat<f64>, g: f64, lambda: f64) -> Option<Mat<f64>> {
+    fn factorise(&self, g: f64, lambda: f64) -> Option<Mat<f64>> {
         let sources = self.task.len() - self.range.len();
         let mut factor = Mat::zeros(sources, sources);
         for (j, row) in self.sources().enumerate() {
-            let from = gram.col_as_slice(row);
+            let from = self.gram.col_as_slice(row);
             let task = self.task[row];
             let column = &mut factor.col_as_slice_mut(j)[j..];
             for (to, other) in column.iter_mut().zip(self.sources().skip(j)) {
@@ -283,14 +300,14 @@ impl<'r> OwnRows<'r> {
     }
 
     /// The target at γ_t = `g`, given what its sources leave. `None` if S is not definite (overflow).
-    fn fit(
-        &self,
-        gram: &Mat<f64>,
-        sources: Option<&Eliminated>,
-        source: f64,
-        g: f64,
-    ) -> Option<Fitted> {
-        let Self { sampled, range, .. } = self;
+    fn fit(&self, sources: Option<&Eliminated>, source: f64, g: f64) -> Option<Fitted> {
+        let Self {
+            sampled,
+            range,
+            gram,
+            first,
+            ..
+        } = self;
         let (n, c) = (range.len(), self.labels.ncols());
         let lambda = sources.map_or(0.0, |sources| sources.lambda);
         let mut s = Mat::from_fn(n, n, |i, j| {
@@ -299,7 +316,7 @@ impl<'r> OwnRows<'r> {
             }
             let taken = sources.map_or(0.0, |sources| sources.taken[(i, j)]);
             let unit = f64::from(u8::from(i == j));
-            unit + (lambda + g) * gram[(range.start + i, range.start + j)] - taken
+            unit + (lambda + g) * gram[(first + i, first + j)] - taken
         });
         dense::cholesky(s.as_mut())?;
         let root = dense::invert_lower(s.as_ref());
