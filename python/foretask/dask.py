@@ -285,9 +285,7 @@ class DaskMultiTaskClassifier(MultiTaskClassifier):
         column = getattr(self, "task_column_", None)
         if task is None and column is not None and column in _columns(X):
             task = column
-        parts, roles = _parts(
-            X, y, task, None, features, _counted, delayed(self.to_local()), self.client
-        )
+        parts, roles = _parts(X, y, task, None, features, _counted, delayed(self.to_local()), self.client)
         counts = _computed(delayed(_summed)(parts), self.client)
         if counts[1] == 0:
             raise ValueError("no row is of a target, and rows of sources are not counted")
@@ -331,9 +329,9 @@ def _gathered(X: Any, y: Any, task: Any, target: Any, features: Any, client: Any
 def _parts(
     X: Any, y: Any, task: Any, target: Any, features: Any, count: Any, model: Any, client: Any
 ) -> tuple[list[Any], Roles]:
-    """Make a task for each partition, or for some neighbours: their statistics, or counts of a model's decisions.
+    """Make a task for each partition, or for some neighbours: their statistics.
 
-    Counts are what ``count`` makes of rows and the model.
+    Or, for each partition, what ``count`` makes of its rows and a model.
     """
     token = uuid.uuid4().hex[:12]
 
@@ -343,7 +341,9 @@ def _parts(
     def together(make: Any, each: list[Any], roles: Roles) -> list[Any]:
         size, of_some = _neighbours(len(each), len(roles.features), client), delayed(_united, pure=False)
         return [
-            of_some(start, make, _Opaque(each[start : start + size]), _shared(roles), dask_key_name=named(start))
+            of_some(
+                start, make, _Opaque(each[start : start + size]), _shared(roles), dask_key_name=named(start)
+            )
             for start in range(0, len(each), size)
         ]
 
@@ -419,7 +419,7 @@ def _united(first: int, make: Any, some: _Opaque, roles: Roles) -> Part:
 
 
 def _neighbours(partitions: int, features: int, client: Any) -> int:
-    """How many partitions are one task: a power of two, one where there is not much more than each thread needs.
+    """How many partitions are one task: a power of two, which leaves enough tasks for each thread.
 
     A task costs Dask some milliseconds whatever it holds.
     """

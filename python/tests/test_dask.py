@@ -77,7 +77,7 @@ def test_the_bits_are_those_of_the_serial_run_for_any_number_of_workers(two_work
     assert len(two_workers.ncores()) == 1
     assert found(two_workers) == serial
     two_workers.cluster.scale(2)
-    two_workers.wait_for_workers(2)
+    two_workers.wait_for_workers(2, timeout=120)
 
 
 def test_a_thousand_small_partitions(two_workers):
@@ -102,7 +102,7 @@ def test_a_worker_killed_in_the_middle(two_workers, tmp_path):
     statistics = foretask.dask.gather(frame, "label", "site", target="t", client=two_workers)
     assert (tmp_path / "died").exists()
     assert statistics.to_bytes() == serially(made(number) for number in range(24)).statistics.to_bytes()
-    two_workers.wait_for_workers(2)
+    two_workers.wait_for_workers(2, timeout=120)
 
 
 def test_neighbours_are_one_task_where_they_can_be(two_workers, tmp_path):
@@ -118,7 +118,7 @@ def test_neighbours_are_one_task_where_they_can_be(two_workers, tmp_path):
     # One of two neighbours takes its worker with it.
     assert found(frame) == serial
     assert (tmp_path / "died").exists()
-    two_workers.wait_for_workers(2)
+    two_workers.wait_for_workers(2, timeout=120)
     # Partitions that are on workers already stay there.
     held = frame.persist(scheduler=two_workers)
     assert foretask.dask._alone(held) is None
@@ -128,7 +128,7 @@ def test_neighbours_are_one_task_where_they_can_be(two_workers, tmp_path):
     pairs = [pd.concat([made(number, 30), made(number + 1, 30)]) for number in range(0, count, 2)]
     assert found(halves) == serially(pairs).statistics.to_bytes()
     # All of these need one.
-    whole = dd.from_delayed([dask.delayed(pd.concat)(pairs)] , meta=made(0, 2))
+    whole = dd.from_delayed([dask.delayed(pd.concat)(pairs)], meta=made(0, 2))
     shared = dd.concat([whole, whole])
     assert foretask.dask._alone(shared) is None
     assert found(shared) == serially([pd.concat(pairs)] * 2).statistics.to_bytes()

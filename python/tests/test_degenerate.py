@@ -1,4 +1,4 @@
-"""Data that no formula was made for: the package, the command line and ONNX give the same numbers, or refuse alike."""
+"""Data that no formula was made for: package, command line and ONNX agree, or all refuse."""
 
 import json
 import os
