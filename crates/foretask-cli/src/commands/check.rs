@@ -312,7 +312,11 @@ fn command(
             .iter()
             .map(|file| quoted(&file.to_string_lossy())),
     );
-    let label = table.label.clone().or_else(|| candidates(table).pop());
+    // Arrays and svmlight lines have classes without a column of them.
+    let label = match (&table.label, &table.labels) {
+        (None, None) => candidates(table).pop(),
+        (label, _) => label.clone(),
+    };
     for (option, value, usual) in [
         ("--label", label, &["label", "y", "class", "target"][..]),
         ("--task", table.task.clone(), &["task", "domain"][..]),

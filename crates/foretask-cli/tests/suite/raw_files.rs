@@ -341,6 +341,14 @@ fn features_in_different_units_do_as_well_as_standardised_ones() {
 }
 
 #[test]
+fn a_look_guesses_no_label_where_there_are_classes_without_a_column() {
+    let folder = Folder::new();
+    folder.write("rows.svm", "a 1:1 2:3\nb 1:2 2:1\na 1:1 2:2\nb 1:2 2:3\n");
+    let report = folder.json(&["check", "rows.svm", "--json"]);
+    assert_eq!(report["command"], "foretask forecast rows.svm");
+}
+
+#[test]
 fn a_look_names_what_is_wrong_and_the_command_that_goes_on() {
     let folder = Folder::new();
     folder.write("penguins.csv", penguins(90, 1));
