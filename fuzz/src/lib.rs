@@ -146,24 +146,34 @@ pub fn statistics(bytes: &[u8]) {
     let Ok(statistics) = Statistics::from_bytes(sealed.as_deref().unwrap_or(bytes)) else {
         return;
     };
+    let again = statistics.to_bytes().expect("what was read");
+    let again = Statistics::from_bytes(&again).expect("what was written");
+    assert_eq!(
+        again.to_bytes().expect("it"),
+        statistics.to_bytes().expect("it")
+    );
     let mut twice = statistics.clone();
     twice
         .merge_again(statistics.clone())
         .expect("its own columns");
+    if !sixteenth(bytes) {
+        return;
+    }
     for of in [statistics, twice] {
-        let Some(task) = of.cells().tasks().first().map(|task| task.name.clone()) else {
-            continue;
-        };
-        if !sixteenth(bytes) || of.features() > 50 || of.cells().tasks().len() > 10 {
+        if of.features() > 50 || of.cells().tasks().len() > 10 {
             continue;
         }
-        let settings = Settings {
-            target: Some(task),
-            rehearse: false,
-            ..Settings::default()
-        };
-        if let Ok(study) = Study::new(&of, &settings) {
-            told(&study);
+        let tasks = of.cells().tasks().iter().take(2);
+        let tasks: Vec<String> = tasks.map(|task| task.name.clone()).collect();
+        for target in tasks {
+            let settings = Settings {
+                target: Some(target),
+                rehearse: false,
+                ..Settings::default()
+            };
+            if let Ok(study) = Study::new(&of, &settings) {
+                told(&study);
+            }
         }
     }
 }

@@ -77,6 +77,7 @@ class Settings(TypedDict, total=False):
     views: Views
     ties: Ties
     rehearse: bool
+    folds: int | None
     memory_budget: int | None
     verbose: int
 
@@ -100,6 +101,7 @@ class Choices:
     false_alarm: float | None
     tail: Tail
     rehearse: bool
+    folds: int | None
     memory_budget: int | None
 
 
@@ -117,6 +119,11 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
     rehearse = params["rehearse"]
     if not isinstance(rehearse, bool | np.bool_):
         raise ValueError(f"rehearse must be True or False; got {rehearse!r}")
+    folds = params["folds"]
+    if folds is not None and (
+        not isinstance(folds, int | np.integer) or isinstance(folds, bool) or folds < 0
+    ):
+        raise ValueError(f"folds must be None or a whole number from 2 to 50; got {folds!r}")
     budget = params["memory_budget"]
     if budget is not None and (
         not isinstance(budget, int | np.integer) or isinstance(budget, bool) or not 0 <= budget <= MOST_BYTES
@@ -148,6 +155,7 @@ def choose(params: Mapping[str, Any], target: Any, tasks: Names, classes: Names)
         false_alarm=None if false_alarm is None else _number("false_alarm", false_alarm),
         tail=params["tail"],
         rehearse=bool(rehearse),
+        folds=None if folds is None else int(folds),
         memory_budget=None if budget is None else int(budget),
     )
 

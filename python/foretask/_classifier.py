@@ -142,6 +142,9 @@ default="auto"
     rehearse : bool, default=True
         Whether sources take the target's place, with as many labels, to tell what a rule made of so few
         is worth: a narrower forecast for about twice the time. Only where the target has at most 120 labels.
+    folds : int, default=None
+        How many folds the rows of a target are left out in where they are many (``"leave-fold-out"``), 2 to
+        50; by default as many as its statistics have, or 10.
     memory_budget : int, default=None
         Where every task is a target: the bytes that targets may hold together while they are trained, 256 MiB
         by default. They are trained in batches that keep to it, or one by one; fewer bytes take longer, and
@@ -247,6 +250,7 @@ default="auto"
         views: Views = "auto",
         ties: Ties = "margins",
         rehearse: bool = True,
+        folds: int | None = None,
         memory_budget: int | None = None,
         task_column: str | None = None,
         verbose: int = 0,
@@ -267,6 +271,7 @@ default="auto"
         self.views = views
         self.ties = ties
         self.rehearse = rehearse
+        self.folds = folds
         self.memory_budget = memory_budget
         self.task_column = task_column
         self.verbose = verbose

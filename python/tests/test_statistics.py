@@ -173,6 +173,15 @@ def test_number_of_folds():
     five = Statistics(target=True, folds=5).add(X, y)
     study = Study.from_statistics(five)
     assert study.forecast().source == "leave-fold-out"
+
+    def of_rows(folds):
+        model = MultiTaskClassifier(views="linear", theory="leave-fold-out", folds=folds).fit(X, y)
+        return model.forecast_.error, list(model.forecast_.interval)
+
+    # The same folds, by the content of rows.
+    told = study.forecast()
+    assert of_rows(5) == (told.error, list(told.interval))
+    assert of_rows(None) == of_rows(10) != of_rows(5)
     again = pickle.loads(pickle.dumps(Statistics(target=True, folds=5)))
     assert again.add(X, y).to_bytes() == five.to_bytes()
     ten = Statistics(target=True).add(X[:100], y[:100])

@@ -35,6 +35,7 @@ pub struct Choices<'py> {
     false_alarm: Option<f64>,
     tail: Bound<'py, PyAny>,
     rehearse: bool,
+    folds: Option<usize>,
     memory_budget: Option<usize>,
 }
 
@@ -66,7 +67,7 @@ impl Choices<'_> {
             labels: word::<Labels>(&self.labels)?,
             ties: word::<Ties>(&self.ties)?,
             evidence: word::<Evidence>(&self.theory)?,
-            folds: None,
+            folds: self.folds,
             scaling: word::<Scaling>(&self.scale)?,
             views: self.views.parse().map_err(crate::errors::exception)?,
             prior: match &self.priors {
