@@ -159,21 +159,18 @@ pub fn statistics(bytes: &[u8]) {
     if !sixteenth(bytes) {
         return;
     }
-    for of in [statistics, twice] {
-        if of.features() > 50 || of.cells().tasks().len() > 10 {
+    for (place, of) in [statistics, twice].into_iter().enumerate() {
+        let tasks = of.cells().tasks();
+        if of.features() > 50 || tasks.len() > 10 || tasks.is_empty() {
             continue;
         }
-        let tasks = of.cells().tasks().iter().take(2);
-        let tasks: Vec<String> = tasks.map(|task| task.name.clone()).collect();
-        for target in tasks {
-            let settings = Settings {
-                target: Some(target),
-                rehearse: false,
-                ..Settings::default()
-            };
-            if let Ok(study) = Study::new(&of, &settings) {
-                told(&study);
-            }
+        let settings = Settings {
+            target: Some(tasks[place % tasks.len()].name.clone()),
+            rehearse: false,
+            ..Settings::default()
+        };
+        if let Ok(study) = Study::new(&of, &settings) {
+            told(&study);
         }
     }
 }
