@@ -8,7 +8,7 @@
 //! An archive may be damaged or hostile: sizes in a header are believed only as far as the bytes
 //! that are stored, and every array is read to its end so that its checksum is verified (`member.rs`).
 
-use std::io::{self, BufReader, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use foretask::prepare::{Column, Frame, number_name, single_name, text_name};
 use npyz::half::f16;
@@ -32,6 +32,13 @@ const FEATURE_ARRAY: &str = "X";
 
 /// The label arrays that are looked for when the user names none, best first.
 const LABEL_ARRAYS: [&str; 4] = ["y", "label", "class", "target"];
+
+/// Bytes that the header of an array may have, as in NumPy: most have about a hundred.
+const MOST_HEADER: usize = 10_000;
+
+/// How deep brackets may be in a header, the outermost of which are braces: a record of arrays has four. Each level
+/// doubles, or worse, what it takes to parse.
+const MOST_NESTED: usize = 4;
 
 /// Opens the file once more: each array is read at a place of its own.
 pub type Opener = Box<dyn Fn() -> io::Result<Box<dyn Stored>>>;
@@ -208,6 +215,39 @@ fn filled<V: Copy + Into<f64>>(
         }
     }
     Ok(columns)
+}
+
+/// The header of an array, of which the text is looked at before it is parsed.
+fn header(member: &mut impl Read) -> io::Result<NpyHeader> {
+    let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
+    let mut bytes = vec![0; 10];
+    member.read_exact(&mut bytes)?;
+    // Magic, version, and the length of the text in two bytes, or in four from version 2 on.
+    if bytes[6] > 1 {
+        bytes.resize(12, 0);
+        member.read_exact(&mut bytes[10..])?;
+    }
+    let start = bytes.len();
+    let digits = bytes[8..].iter().rev();
+    let length = digits.fold(0, |length, &byte| 256 * length + usize::from(byte));
+    if length > MOST_HEADER {
+        return Err(wrong("the header of an array has more than 10,000 bytes"));
+    }
+    bytes.resize(start + length, 0);
+    member.read_exact(&mut bytes[start..])?;
+    let mut depth = 0usize;
+    for byte in &bytes[start..] {
+        let inside = depth > 0;
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MOST_NESTED || (inside && *byte == b'{') {
+            return Err(wrong("the header of an array has brackets in brackets"));
+        }
+    }
+    NpyHeader::from_reader(bytes.as_slice())
 }
 
 fn too_short<T>() -> io::Result<T> {
@@ -398,7 +438,7 @@ impl<'a> Archive<'a> {
         let again = (self.open)().map_err(|error| damaged(file, &error))?;
         let mut member =
             Member::new(again, &entry).map_err(|error| damaged_array(file, name, &error))?;
-        let header = NpyHeader::from_reader(&mut member).map_err(|error| damaged(file, &error))?;
+        let header = header(&mut member).map_err(|error| damaged(file, &error))?;
         let array = Array {
             shape: Vec::new(),
             member,
@@ -648,4 +688,29 @@ fn damaged(file: &str, reason: &dyn std::fmt::Display) -> ReadError {
 
 fn damaged_array(file: &str, array: &str, reason: &dyn std::fmt::Display) -> ReadError {
     damaged(file, &format!("array '{array}': {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn headers_that_take_for_ever_to_parse_are_refused() {
+        let header = |text: &str| {
+            let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
+            bytes.extend(u32::try_from(text.len()).unwrap().to_le_bytes());
+            bytes.extend(text.as_bytes());
+            super::header(&mut bytes.as_slice())
+        };
+        let plain = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }\n";
+        assert_eq!(header(plain).unwrap().shape(), [3, 4]);
+        let record = "{'descr': [('a', '<f8', (2, 2))], 'fortran_order': False, 'shape': (3,), }";
+        header(record).unwrap();
+        for text in [
+            "{".repeat(40),
+            "[".repeat(40),
+            format!("{{{}", "[1],".repeat(5000)),
+        ] {
+            let error = header(&text).err().unwrap().to_string();
+            assert!(error.starts_with("the header of an array has"), "{error}");
+        }
+    }
 }
