@@ -63,8 +63,8 @@ fn check_column(file: &impl ChunkReader, start: u64, length: u64) -> Result<u64,
         let mut header = Header::new(read.take(left));
         match header.page() {
             Ok(()) => {}
-            // The decoder comes to the same end, if it needs what is here.
-            Err(Flaw::Cut) => break,
+            // The decoder goes on beyond the end, for as many entries of a list as the header names.
+            Err(Flaw::Cut) => return Err("a page ends within its header".to_owned()),
             Err(Flaw::Odd) => return Err("a page begins with what is no header".to_owned()),
             Err(Flaw::Unreadable(error)) => return Err(error.to_string()),
         }
