@@ -339,11 +339,10 @@ def _parts(
         return f"foretask-partition-{number}-{token}"
 
     def together(make: Any, each: list[Any], roles: Roles) -> list[Any]:
-        size, of_some = _neighbours(len(each), len(roles.features), client), delayed(_united, pure=False)
+        size, shared = _neighbours(len(each), len(roles.features), client), _shared(roles)
+        of_some = delayed(_united, pure=False)
         return [
-            of_some(
-                start, make, _Opaque(each[start : start + size]), _shared(roles), dask_key_name=named(start)
-            )
+            of_some(start, make, _Opaque(each[start : start + size]), shared, dask_key_name=named(start))
             for start in range(0, len(each), size)
         ]
 

@@ -91,7 +91,7 @@ PROBLEMS = {
     "three rows of each task": lambda: drawn(rows=3),
     "forty tasks": lambda: drawn(tasks=40, rows=4),
     "five classes": lambda: drawn(classes=5, rows=20),
-    "one to forty": labelled(lambda y, task: ((np.arange(len(y)) % 16 == 3) * 1, task)),
+    "one to fifteen": labelled(lambda y, task: ((np.arange(len(y)) % 16 == 3) * 1, task)),
     "no shared class": labelled(lambda y, task: (np.where(task == 0, y, y + 5), task)),
     "one class": labelled(lambda y, task: (y * 0, task)),
     "one sample of a class": labelled(lambda y, task: ((np.arange(len(y)) == 0) * 1, task)),

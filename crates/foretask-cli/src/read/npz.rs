@@ -219,7 +219,10 @@ fn filled<V: Copy + Into<f64>>(
 
 /// The header of an array, of which the text is looked at before it is parsed.
 fn header(member: &mut impl Read) -> io::Result<NpyHeader> {
-    let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
+    let wrong = |has: String| {
+        let why = format!("the header of an array has {has}");
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    };
     let mut bytes = vec![0; 10];
     member.read_exact(&mut bytes)?;
     // Magic, version, and the length of the text in two bytes, or in four from version 2 on.
@@ -231,7 +234,7 @@ fn header(member: &mut impl Read) -> io::Result<NpyHeader> {
     let digits = bytes[8..].iter().rev();
     let length = digits.fold(0, |length, &byte| 256 * length + usize::from(byte));
     if length > MOST_HEADER {
-        return Err(wrong("the header of an array has more than 10,000 bytes"));
+        return Err(wrong(format!("more than {MOST_HEADER} bytes")));
     }
     bytes.resize(start + length, 0);
     member.read_exact(&mut bytes[start..])?;
@@ -244,7 +247,7 @@ fn header(member: &mut impl Read) -> io::Result<NpyHeader> {
             _ => {}
         }
         if depth > MOST_NESTED || (inside && *byte == b'{') {
-            return Err(wrong("the header of an array has brackets in brackets"));
+            return Err(wrong("brackets in brackets".to_owned()));
         }
     }
     NpyHeader::from_reader(bytes.as_slice())

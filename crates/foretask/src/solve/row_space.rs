@@ -27,8 +27,8 @@ pub(super) struct RowSpace {
 impl RowSpace {
     /// From the Gram matrix of the rows (lower triangle). One that is none (overflow) has no direction.
     pub(super) fn new(gram: Mat<f64>) -> Self {
-        let (factor_rows, mut factor) = (gram.nrows(), gram);
-        let none = || ((0..factor_rows).collect(), 0);
+        let (rows, mut factor) = (gram.nrows(), gram);
+        let none = || ((0..rows).collect(), 0);
         let (order, rank) = dense::pivoted_cholesky(factor.as_mut()).unwrap_or_else(none);
         let mut place = vec![0; order.len()];
         for (i, &row) in order.iter().enumerate() {
