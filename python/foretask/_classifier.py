@@ -50,7 +50,7 @@ from ._data import (
     table_of,
 )
 from ._forecast import Forecast
-from ._frames import Preparation, columns, is_plain
+from ._frames import Preparation, columns, is_finite, is_plain
 from ._pickles import broken, fits, opened, sealed
 from ._problem import LabelledRows, Problem, choices_for
 from ._progress import telling
@@ -471,8 +471,10 @@ default="auto"
     def _features(self, X: Any, y: Any, task: Any) -> tuple[Any, NDArray[Any]]:
         """Return checked features and classes; learn how columns with texts or gaps become features."""
         self._preparation = None
-        if is_plain(X):
-            X, y = checked(self, X, y, ensure_min_samples=2, **TABLE)
+        # What is known to be finite is not looked through once more.
+        finite = is_finite(X)
+        if finite or is_plain(X):
+            X, y = checked(self, X, y, ensure_min_samples=2, ensure_all_finite=not finite, **TABLE)
             return X, y
         table = columns(X)
         tasks, codes = Names(np.array([ONLY_TASK]), [ONLY_TASK]), np.zeros(table.rows, dtype=np.int64)

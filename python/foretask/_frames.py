@@ -54,6 +54,14 @@ def is_plain(X: Any) -> bool:
     return True
 
 
+def is_finite(X: Any) -> bool:
+    """Whether an array of floats has a finite sum, so that all of it is: one pass, and no second array."""
+    if not isinstance(X, np.ndarray) or X.dtype not in (np.float64, np.float32):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
 def columns(X: Any) -> Columns:
     """Read a data frame, or an array whose columns are named by their numbers."""
     names = columns_of(X)

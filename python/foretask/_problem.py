@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._choices import Choices, choose
-from ._data import ONLY_TASK, Names, Samples, class_weights, encode, one_per_row, repetitions, table_of
+from ._data import (
+    ONLY_TASK,
+    Names,
+    Samples,
+    cell_codes,
+    class_weights,
+    encode,
+    one_per_row,
+    repetitions,
+    table_of,
+)
 
 #: What skada puts in place of the labels it hides.
 MASKED = -1
@@ -79,8 +89,8 @@ class LabelledRows:
 
         taken = slice(None) if weights is None else weights > 0
         found: dict[str, list[str]] = {name: [] for name in tasks.names}
-        cells = np.unique(np.stack([task_codes[taken], class_codes[taken]]), axis=1)
-        for task_code, class_code in cells.T:
+        for cell in np.unique(cell_codes(task_codes[taken], class_codes[taken], classes)):
+            task_code, class_code = divmod(int(cell), len(classes.names))
             found[tasks.names[task_code]].append(classes.names[class_code])
         return Problem(
             samples=Samples(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -268,7 +269,20 @@ class Statistics:
         bytes
             The file.
         """
-        return self._filled().to_bytes(min_cell)
+        filled = self._filled()
+        if min_cell is None:
+            return filled.to_bytes()
+        shared, lost = filled.shareable(min_cell)
+        if lost:
+            targets = ", ".join(map(repr, lost))
+            warnings.warn(
+                f"no folds are kept of {targets}: one has fewer than {max(min_cell, 2)} rows of a "
+                "class, which would be as good as shown; the default cannot be trained for it from it, "
+                'only a theory (theory="common")',
+                UserWarning,
+                stacklevel=2,
+            )
+        return shared.to_bytes()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Statistics:

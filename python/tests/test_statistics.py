@@ -201,3 +201,12 @@ def test_folds_without_rows():
     assert told.source == "fold-moments"
     counted = Study(X, y, views="linear", theory="leave-fold-out").forecast()
     assert abs(told.error - counted.error) < 0.02
+
+
+def test_folds_that_would_show_a_row_are_given_up_with_a_warning():
+    X, y, task = draw(3, p=4)
+    statistics = Statistics(target=True, folds=50).add(X, y, task)
+    with pytest.warns(UserWarning, match=r"no folds are kept of .*fewer than 2 rows of a class"):
+        shared = Statistics.from_bytes(statistics.to_bytes(min_cell=1))
+    with pytest.raises(ValueError, match="needs the rows"):
+        MultiTaskClassifier(target=np.unique(task)[0]).fit_from_statistics(shared)

@@ -88,18 +88,16 @@ impl Statistics {
         run(py, || foretask::Statistics::merge_all(parts)).map(Self)
     }
 
-    /// As a safetensors file, for others to see if a least count is given.
-    #[pyo3(signature = (min_cell = None))]
-    fn to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-        min_cell: Option<usize>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = match min_cell {
-            Some(least) => self.0.shareable(least).and_then(|shared| shared.to_bytes()),
-            None => self.0.to_bytes(),
-        };
-        Ok(PyBytes::new(py, &bytes.map_err(exception)?))
+    /// As a safetensors file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_bytes().map_err(exception)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The same for others to see: no class has fewer rows, and none is shown. And the targets that lost their folds.
+    fn shareable(&self, py: Python<'_>, min_cell: usize) -> PyResult<(Self, Vec<String>)> {
+        let (shared, given_up) = run(py, || self.0.shareable(min_cell))?;
+        Ok((Self(shared), given_up))
     }
 
     /// The names of the features, if they have any.

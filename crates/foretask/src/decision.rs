@@ -334,11 +334,19 @@ pub(crate) fn margin(scores: &Mat<f64>, sample: usize, class: usize) -> f64 {
 
 /// exp(logit) normalised to sum one.
 pub(crate) fn softmax(mut logits: Vec<f64>) -> Vec<f64> {
+    to_shares(&mut logits);
+    logits
+}
+
+/// The same in place. Returns the largest logit, and the sum of all exponentials over its own.
+pub(crate) fn to_shares(logits: &mut [f64]) -> (f64, f64) {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    logits.iter_mut().for_each(|x| *x = (*x - most).exp());
+    // The largest is one: of two classes half of the work.
+    let share = |x: f64| if x == most { 1.0 } else { (x - most).exp() };
+    logits.iter_mut().for_each(|x| *x = share(*x));
     let sum: f64 = logits.iter().sum();
     logits.iter_mut().for_each(|x| *x /= sum);
-    logits
+    (most, sum)
 }
 
 /// The index of the largest; the first of equals.

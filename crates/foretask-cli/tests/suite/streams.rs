@@ -428,6 +428,14 @@ fn bad_statistics_are_refused() {
         ],
         &["needs the rows of task 'north'", "foretask gather --target"],
     );
+    // Folds in which a class has one row would show it; that they are given up is said.
+    let told = |folds: &str| {
+        let more = ["--target", "north", "--folds", folds, "-o", "bare.stats"];
+        folder.stderr(&[&["gather", "part0.csv", "--rows", "never"], &more[..]].concat())
+    };
+    let given_up = "no folds of 'north' are kept: one of them has a single row of a class";
+    assert!(told("50").contains(given_up));
+    assert_eq!(told("2"), "");
     // Fewer rows than features cannot be told without them.
     folder.write("few.csv", Rows::of("few", &["a", "b"], 2, 5).csv());
     folder.fails_with(

@@ -4,7 +4,7 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use crate::data::Importance;
-use crate::decision::softmax;
+use crate::decision::{softmax, to_shares};
 use crate::numerics::dense::solve_few;
 use crate::numerics::optimise::bisect;
 
@@ -89,6 +89,25 @@ fn unit(importance: &Importance, samples: usize, partitions: usize) -> f64 {
     worth.unwrap_or(1.0) / partitions.max(1) as f64
 }
 
+/// The cost of a calibration, and what it looks like as a parabola of the slope's logarithm and of all offsets.
+struct Landscape {
+    cost: f64,
+    gradient: Vec<f64>,
+    /// Row by row.
+    curvature: Vec<f64>,
+}
+
+impl Landscape {
+    /// How much lower the bottom of the parabola is, and the step of Gauss and Newton that leads there.
+    fn step(&self) -> (f64, f64, Vec<f64>) {
+        let (mut curvature, mut step) = (self.curvature.clone(), self.gradient.clone());
+        solve_few(&mut curvature, &mut step);
+        let both = self.gradient.iter().zip(&step);
+        let gain = both.map(|(slope, step)| 0.5 * slope * step).sum();
+        (gain, step[0], step[1..].to_vec())
+    }
+}
+
 impl Calibration {
     /// The slope of least cross-entropy, with a weak log-normal prior at [`SLOPE`]. Scores are of so many partitions
     /// of the same samples, which count as much as their importance says.
@@ -127,30 +146,19 @@ impl Calibration {
             twin: SLOPE,
         };
         let one = unit(importance, class.len(), partitions);
-        let cost = |tried: &Self| {
-            let squares: f64 = tried.offsets.iter().map(|b| b * b).sum();
-            one * tried.cross_entropy(scores, class, importance)
-                + 0.5 * (tried.slope / SLOPE).ln().powi(2)
-                + 0.5 * squares / OFFSET.powi(2)
-        };
-        let together = offsets && class.len() > MOST_SIGNED && m <= MOST_JOINT;
+        if offsets && class.len() > MOST_SIGNED && m <= MOST_JOINT {
+            return calibration.fit_together(scores, class, importance, one);
+        }
+        let cost =
+            |tried: &Self| one * tried.cross_entropy(scores, class, importance) + tried.surprise();
         let mut least = cost(&calibration);
         for _ in 0..MOST_STEPS {
-            let (steeper, higher) = match together {
-                true => calibration.joint_step(scores, class, importance, one),
-                false => calibration.steps(scores, class, importance, one),
-            };
-            let moved = |share: f64| {
-                let log = calibration.slope.ln() - (share * steeper).clamp(-LONGEST, LONGEST);
-                let mut moved = calibration.clone();
-                moved.slope = log.exp().clamp(SLOPES[0], SLOPES[1]);
-                if offsets {
-                    let both = moved.offsets.iter_mut().zip(&higher);
-                    both.for_each(|(offset, step)| *offset -= share * step);
-                }
-                moved
-            };
-            let halved = (0..MOST_HALVINGS).map(|i| moved(0.5_f64.powi(i)));
+            let (steeper, mut higher) = calibration.steps(scores, class, importance, one);
+            if !offsets {
+                higher.fill(0.0);
+            }
+            let halved =
+                (0..MOST_HALVINGS).map(|i| calibration.moved(0.5_f64.powi(i), steeper, &higher));
             let better = halved
                 .map(|tried| (cost(&tried), tried))
                 .find(|(cost, _)| *cost < least);
@@ -165,6 +173,51 @@ impl Calibration {
         }
         calibration.twin = calibration.slope;
         calibration
+    }
+
+    /// Steps of all parameters together. Cost, slopes and curvature come from one pass over the samples.
+    fn fit_together(
+        mut self,
+        scores: &Mat<f64>,
+        class: &[usize],
+        importance: &Importance,
+        one: f64,
+    ) -> Self {
+        let mut here = self.landscape(scores, class, importance, one);
+        for _ in 0..MOST_STEPS {
+            let (gain, steeper, higher) = here.step();
+            // Rounding would hide so little, and every half of the step be tried.
+            if gain < ARRIVED {
+                self = self.moved(1.0, steeper, &higher);
+                break;
+            }
+            let halved = (0..MOST_HALVINGS).map(|i| self.moved(0.5_f64.powi(i), steeper, &higher));
+            let better = halved
+                .map(|tried| (tried.landscape(scores, class, importance, one), tried))
+                .find(|(there, _)| there.cost < here.cost);
+            let Some((there, tried)) = better else {
+                break;
+            };
+            (here, self) = (there, tried);
+        }
+        self.twin = self.slope;
+        self
+    }
+
+    /// What the priors say against it, in nats.
+    fn surprise(&self) -> f64 {
+        let squares: f64 = self.offsets.iter().map(|b| b * b).sum();
+        0.5 * (self.slope / SLOPE).ln().powi(2) + 0.5 * squares / OFFSET.powi(2)
+    }
+
+    /// A share of a step back in the slope's logarithm and the offsets.
+    fn moved(&self, share: f64, steeper: f64, higher: &[f64]) -> Self {
+        let log = self.slope.ln() - (share * steeper).clamp(-LONGEST, LONGEST);
+        let mut moved = self.clone();
+        moved.slope = log.exp().clamp(SLOPES[0], SLOPES[1]);
+        let both = moved.offsets.iter_mut().zip(higher);
+        both.for_each(|(offset, step)| *offset -= share * step);
+        moved
     }
 
     /// Newton's step of the slope's logarithm and of each offset, as if the others stood still.
@@ -199,33 +252,36 @@ impl Calibration {
         (slope, (0..m).map(offset).collect())
     }
 
-    /// The step of Gauss and Newton of the slope's logarithm and of all offsets together.
+    /// The cost at these parameters, and how it goes on around them.
     ///
     /// A sample with probabilities p, of class c, adds p - e_c to the gradient of the logits z, and diag(p) - p pᵀ to the
     /// curvature; the logits move with the slope's logarithm by slope S, and with each offset by one.
-    fn joint_step(
+    fn landscape(
         &self,
         scores: &Mat<f64>,
         class: &[usize],
         importance: &Importance,
         one: f64,
-    ) -> (f64, Vec<f64>) {
+    ) -> Landscape {
         let m = self.offsets.len();
         let width = m + 1;
-        // The slope first, offsets after it; gradient, then curvature row by row.
+        // The slope first, offsets after it; gradient, then curvature row by row, and the cost.
         let of_chunk = |(chunk, classes): (usize, &[usize])| {
-            let mut sums = vec![0.0; width + width * width];
-            let mut sharp = vec![0.0; m];
+            let mut sums = vec![0.0; width + width * width + 1];
+            let (mut sharp, mut p) = (vec![0.0; m], vec![0.0; m]);
             for (at, &own) in classes.iter().enumerate() {
                 let l = chunk * CHUNK + at;
                 let weight = importance.of(l);
-                let p = softmax(self.logits(scores, l));
-                let mut mean = 0.0;
                 for c in 0..m {
                     sharp[c] = self.slope * scores[(l, c)];
-                    mean += p[c] * sharp[c];
+                    p[c] = sharp[c] + self.offsets[c];
                 }
-                let (gradient, curvature) = sums.split_at_mut(width);
+                let logit = p[own];
+                let (most, sum) = to_shares(&mut p);
+                let mean: f64 = (0..m).map(|c| p[c] * sharp[c]).sum();
+                let (gradient, rest) = sums.split_at_mut(width);
+                let (curvature, cost) = rest.split_at_mut(width * width);
+                cost[0] += weight * (most + sum.ln() - logit);
                 gradient[0] += weight * (mean - sharp[own]);
                 gradient[1 + own] -= weight;
                 for c in 0..m {
@@ -246,21 +302,25 @@ impl Calibration {
         let chunks: Vec<Vec<f64>> = (class.par_chunks(CHUNK).enumerate())
             .map(of_chunk)
             .collect();
-        let mut sums = vec![0.0; width + width * width];
+        let mut gradient = vec![0.0; width + width * width + 1];
         for chunk in chunks {
-            let both = sums.iter_mut().zip(chunk);
+            let both = gradient.iter_mut().zip(chunk);
             both.for_each(|(sum, own)| *sum += one * own);
         }
-        let (step, curvature) = sums.split_at_mut(width);
+        let mut curvature = gradient.split_off(width);
+        let cost = curvature.pop().unwrap_or_default() + self.surprise();
         let prior = OFFSET.powi(-2);
-        step[0] += (self.slope / SLOPE).ln();
+        gradient[0] += (self.slope / SLOPE).ln();
         curvature[0] += 1.0;
         for c in 0..m {
-            step[1 + c] += prior * self.offsets[c];
+            gradient[1 + c] += prior * self.offsets[c];
             curvature[(1 + c) * width + 1 + c] += prior;
         }
-        solve_few(curvature, step);
-        (step[0], step[1..].to_vec())
+        Landscape {
+            cost,
+            gradient,
+            curvature,
+        }
     }
 
     /// With the slope by which the samples judge themselves, whatever its sign.

@@ -2,6 +2,7 @@
 //! they have where no row was kept.
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use super::averaged::Listing;
 use super::fits::Fits;
@@ -29,9 +30,12 @@ impl Target<'_, '_> {
             Some(_) => Mat::zeros(0, 0),
             None => points::normal_points(classes, folded.class.len()),
         };
-        for (fold, members) in folded.members.iter().enumerate() {
-            let model = self.without_fold(fits, fold, qualifies)?;
-            let own = match &folded.rows {
+        let folds = 0..folded.members.len();
+        let models = folds.map(|fold| self.without_fold(fits, fold, qualifies));
+        let models: Vec<Scores> = models.collect::<Result<_>>()?;
+        let of_fold = |(fold, model): (usize, Scores)| {
+            let members = &folded.members[fold];
+            match &folded.rows {
                 Some(rows) => of_rows(&model, &rows.select(members.iter().copied())),
                 None => {
                     let class: Vec<usize> = members.iter().map(|&l| folded.class[l]).collect();
@@ -39,7 +43,10 @@ impl Target<'_, '_> {
                         Mat::from_fn(members.len(), classes, |l, c| points[(members[l], c)]);
                     of_moments(&model, &folded.portions()[fold], &class, &points)
                 }
-            };
+            }
+        };
+        let own: Vec<Mat<f64>> = models.into_par_iter().enumerate().map(of_fold).collect();
+        for (members, own) in folded.members.iter().zip(&own) {
             for (row, &sample) in members.iter().enumerate() {
                 scores.row_mut(sample).copy_from(own.row(row));
             }

@@ -26,7 +26,7 @@ pub(super) const FORMAT: &str = "foretask-tally-1";
 /// let mut statistics = Statistics::new(2).with_target("webcam");
 /// statistics.add(rows, &["webcam"; 1000], &class)?;
 /// // What leaves the house holds no row, and a study of it counts none.
-/// let study = Study::new(&statistics.shareable(5)?, &Settings::default())?;
+/// let study = Study::new(&statistics.shareable(5)?.0, &Settings::default())?;
 /// assert_eq!(study.forecast().provenance, Provenance::FoldMoments);
 /// // A tally goes to the rows, and comes back with counts.
 /// let mut tally = study.tally()?;

@@ -417,10 +417,12 @@ fn what_needs_rows_says_so() {
         Err(Error::RowsNotKept { .. })
     ));
     // Shown to others there are folds, unless they are small, and no row.
-    let shared = statistics.shareable(50).unwrap();
+    let (shared, given_up) = statistics.shareable(50).unwrap();
+    assert!(given_up.is_empty());
     assert!(shared.dealt(target_of(&shared)).unwrap().is_bare());
     // Sixty rows of the second class are in a fold, all in all 600.
     let statistics = gathered(&[self::data(&[4400, 600], 14)]);
-    let shared = statistics.shareable(80).unwrap();
+    let (shared, given_up) = statistics.shareable(80).unwrap();
+    assert_eq!(given_up.len(), 1);
     assert!(shared.dealt(target_of(&shared)).is_none());
 }

@@ -196,7 +196,7 @@ fn statistics_without_rows_survive_a_file_and_say_later_what_to_keep() {
 fn what_is_shown_to_others_has_no_row_and_no_small_cell() {
     let table = table();
     let statistics = table.statistics();
-    let shared = statistics.shareable(16).unwrap();
+    let (shared, _) = statistics.shareable(16).unwrap();
     let bytes = shared.to_bytes().unwrap();
     // No value of any row is in it, as there is in the statistics themselves.
     let holds = |bytes: &[u8]| {

@@ -41,7 +41,7 @@ fn gathered(data: &Data) -> Statistics<'static> {
 
 /// As a file that others may see.
 fn shared(statistics: &Statistics<'_>) -> Statistics<'static> {
-    let bytes = statistics.shareable(2).unwrap().to_bytes().unwrap();
+    let bytes = statistics.shareable(2).unwrap().0.to_bytes().unwrap();
     Statistics::from_bytes(&bytes).unwrap()
 }
 
@@ -238,8 +238,8 @@ fn folds_that_would_tell_a_row_are_given_up() {
     assert!(Study::new(&statistics, &linear()).is_err());
     // Ten rows at least of each class in each fold.
     let many = gathered(&self::data(&[700, 500], 9));
-    assert!(many.shareable(10).unwrap().dealt(target).is_some());
-    assert!(many.shareable(60).unwrap().dealt(target).is_none());
+    assert!(many.shareable(10).unwrap().0.dealt(target).is_some());
+    assert!(many.shareable(60).unwrap().0.dealt(target).is_none());
     // Merged with rows that came with a sample, it is a sample of neither.
     let mut both = shared(&many);
     both.merge(gathered(&self::data(&[5000, 100], 10))).unwrap();

@@ -8,6 +8,7 @@ use crate::commands::load;
 use crate::commands::statistics::Plan;
 use crate::failure::Failure;
 use crate::read::{Category, Part, Table};
+use crate::show::words;
 
 /// What becomes of columns.
 pub struct Columns {
@@ -41,10 +42,19 @@ pub fn tell(plan: &Plan, done: &Done) {
 impl arguments::Gather {
     /// Statistics without the rows that are not to be kept.
     pub fn given_up(&self, whole: Statistics<'static>) -> Result<Statistics<'static>, Failure> {
-        Ok(match self.rows {
-            RowsKept::Never => whole.shareable(1)?,
-            _ => whole,
-        })
+        if self.rows != RowsKept::Never {
+            return Ok(whole);
+        }
+        let (shared, given_up) = whole.shareable(1)?;
+        for task in given_up {
+            let told = format!(
+                "no folds of '{task}' are kept: one of them has a single row of a class, which its mean would show. The \
+                 default cannot be trained for it without rows, only a theory (--theory common); add rows, or take fewer \
+                 --folds"
+            );
+            eprintln!("{}", words::printable(&told));
+        }
+        Ok(shared)
     }
 }
 

@@ -2,11 +2,11 @@
 //! and are alike, as those of one recording are.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::dealt::hashes_of;
 use super::{RowBlock, Statistics};
 
 /// Fewer rows tell nothing about those that follow each other.
@@ -101,27 +101,32 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// Rows that are copies of earlier ones, unless features have so few values that rows are equal by chance.
 fn copies(rows: &RowBlock<'_>) -> usize {
+    let mut hashes = hashes_of(rows);
+    hashes.sort_unstable();
+    hashes.dedup();
+    let copies = rows.len() - hashes.len();
+    // What features look like matters only where there are any.
+    if copies == 0 || !are_fine(rows) {
+        return 0;
+    }
+    copies
+}
+
+/// Whether two features or more have many values.
+fn are_fine(rows: &RowBlock<'_>) -> bool {
     let p = rows.features();
-    let mut seen = HashSet::new();
     let mut values: Vec<HashSet<u64>> = vec![HashSet::new(); p];
     let enough = FEW_VALUES.max((rows.len() / 10).min(MOST_PAIRS));
-    let mut copies = 0;
-    // Plus and minus zero are one.
-    let bits = |x: &f64| (x + 0.0).to_bits();
     rows.for_panels(&vec![0.0; p], 1.0, |_, panel| {
         for row in panel.col_iter() {
-            let mut hasher = DefaultHasher::new();
-            for (x, seen) in row.iter().zip(&mut values) {
-                bits(x).hash(&mut hasher);
-                if seen.len() < enough {
-                    seen.insert(bits(x));
-                }
+            let missing = values.iter_mut().zip(row.iter());
+            for (seen, x) in missing.filter(|(seen, _)| seen.len() < enough) {
+                // Plus and minus zero are one.
+                seen.insert((x + 0.0).to_bits());
             }
-            copies += usize::from(!seen.insert(hasher.finish()));
         }
     });
-    let fine = values.iter().filter(|seen| seen.len() >= enough).count();
-    if fine < 2 { 0 } else { copies }
+    values.iter().filter(|seen| seen.len() >= enough).count() >= 2
 }
 
 #[cfg(test)]

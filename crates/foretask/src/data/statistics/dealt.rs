@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::portion::{Portion, fold_of, hashes, portion_of};
 use super::rows::RowBlock;
 use crate::data::importance::Importance;
+use crate::data::rows::panel_samples;
 use crate::error::{Error, Result};
 
 /// Folds that rows are dealt to, unless it is said otherwise,
@@ -313,10 +314,11 @@ pub(crate) fn by_class(counts: &[usize]) -> Vec<usize> {
 
 /// The hash of each row.
 pub(super) fn hashes_of(rows: &RowBlock<'_>) -> Vec<u64> {
-    let starts: Vec<usize> = (0..rows.len()).step_by(HASHED).collect();
+    let together = panel_samples(HASHED, rows.features());
+    let starts: Vec<usize> = (0..rows.len()).step_by(together).collect();
     let parts: Vec<Vec<u64>> = starts
         .into_par_iter()
-        .map(|start| hashes(rows, start..(start + HASHED).min(rows.len())))
+        .map(|start| hashes(rows, start..(start + together).min(rows.len())))
         .collect();
     parts.concat()
 }

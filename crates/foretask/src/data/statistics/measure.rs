@@ -1,16 +1,17 @@
-//! Statistics of rows: two passes, so that a large mean costs no digits.
+//! Statistics of rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rayon::prelude::*;
 
-use super::{Bounds, Kept, RowBlock, Second, Statistics, weigh};
+use super::moments::{Moments, Wanted, near};
+use super::{Kept, RowBlock, Second, Statistics, weigh};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
 use crate::data::importance::Importance;
-use crate::data::rows::{PANEL, Rows, panel_samples};
+use crate::data::rows::Rows;
 use crate::data::tasks::{Tasks, classes_in_order};
 use crate::error::{Error, Result};
 use crate::numerics::dense;
@@ -170,7 +171,7 @@ impl<'a> Statistics<'a> {
         let within = if weights.is_given() {
             weighted_scatter(&rows, &class, &means, &weights, &self.stop)
         } else {
-            about(&rows, &class, &means, Wanted::Scatter(&self.stop)).1
+            Moments::of(&rows, &class, &means, Wanted::Scatter(&self.stop)).scatter
         };
         Second::Scatter {
             scatter: Arc::new(self.about_task_mean(task, within)),
@@ -245,8 +246,7 @@ impl<'a> TryFrom<(&Tasks<'a>, &Stop)> for Statistics<'a> {
 }
 
 /// Counts, means, squares within classes and bounds, and the scatter of each task within its classes where it is
-/// wanted; two passes, so that a large mean costs no digits. Rows are taken in the order of their cells, wherever they
-/// lie: a copy of them gives the same bits.
+/// wanted. Rows are taken in the order of their cells, wherever they lie: a copy of them gives the same bits.
 fn first_order<'r, 's>(
     cells: &Cells,
     p: usize,
@@ -254,43 +254,42 @@ fn first_order<'r, 's>(
     importance: Option<&[Importance]>,
     wanted: impl Fn(&Task) -> Wanted<'s> + Sync,
 ) -> (Statistics<'r>, Vec<Mat<f64>>) {
-    let tasks: Vec<(Means, Vec<Vec<f64>>, Mat<f64>)> = blocks
+    let tasks: Vec<Moments> = blocks
         .par_iter()
         .zip(cells.tasks())
         .enumerate()
         .map(|(number, (rows, task))| {
             let class = classes_in_order(task);
-            let first = means(rows, &class, task.classes.len());
+            let near = near(rows, &task.counts);
             let weights = importance.and_then(|of| of.get(number));
-            match weights.filter(|own| own.is_given()) {
-                None => {
-                    let (squares, within) = about(rows, &class, &first.means, wanted(task));
-                    (first, squares, within)
-                }
-                Some(weights) => {
-                    let (means, squares) = weighted(rows, &task.counts, weights);
-                    let within = match wanted(task) {
-                        Wanted::Squares => Mat::zeros(0, 0),
-                        Wanted::Scatter(stop) => {
-                            weighted_scatter(rows, &class, &means, weights, stop)
-                        }
-                    };
-                    (Means { means, ..first }, squares, within)
-                }
+            let Some(weights) = weights.filter(|own| own.is_given()) else {
+                return Moments::of(rows, &class, &near, wanted(task));
+            };
+            let bounds = Moments::of(rows, &class, &near, Wanted::Squares).bounds;
+            let (means, squares) = weighted(rows, &task.counts, weights);
+            let scatter = match wanted(task) {
+                Wanted::Squares => Mat::zeros(0, 0),
+                Wanted::Scatter(stop) => weighted_scatter(rows, &class, &means, weights, stop),
+            };
+            Moments {
+                means,
+                squares,
+                scatter,
+                bounds,
             }
         })
         .collect();
     let (mut means, mut within) = (Mat::zeros(p, cells.len()), Mat::zeros(p, cells.len()));
     let (mut bounds, mut scatters) = (Vec::new(), Vec::new());
     let mut cell = 0;
-    for (first, squares, scatter) in tasks {
-        for (mean, squares) in first.means.iter().zip(&squares) {
+    for own in tasks {
+        for (mean, squares) in own.means.iter().zip(&own.squares) {
             fill(&mut means, cell, mean);
             fill(&mut within, cell, squares);
             cell += 1;
         }
-        bounds.push(first.bounds);
-        scatters.push(scatter);
+        bounds.push(own.bounds);
+        scatters.push(own.scatter);
     }
     let statistics = Statistics {
         features: p,
@@ -317,193 +316,6 @@ fn fill(to: &mut Mat<f64>, cell: usize, values: &[f64]) {
 
 fn column(of: &Mat<f64>, cell: usize) -> Vec<f64> {
     of.col(cell).iter().copied().collect()
-}
-
-/// What is asked of the rows about the means of their classes.
-#[derive(Clone, Copy)]
-enum Wanted<'s> {
-    /// The squares of each feature by class.
-    Squares,
-    /// The scatter of all classes too, unless the switch is thrown.
-    Scatter(&'s Stop),
-}
-
-/// The means of the classes of a task, and the bounds of its features.
-struct Means {
-    means: Vec<Vec<f64>>,
-    bounds: Bounds,
-}
-
-/// Samples in a panel that is only summed.
-const SUMMED: usize = 64;
-/// Lanes that rows are dealt to at most. Their number follows from the shape alone, so that the bits do not depend on
-/// the number of threads.
-const LANES: usize = 8;
-
-/// As many lanes as keep, all together, an eighth of what the rows take. Sparse rows may take less than one lane.
-fn lanes(rows: &RowBlock<'_>, numbers_of_a_lane: usize) -> usize {
-    if rows.is_sparse() {
-        return 1;
-    }
-    let values = rows.len().saturating_mul(rows.features());
-    (values / 8 / numbers_of_a_lane.max(1)).clamp(1, LANES)
-}
-
-/// Deals the panels of the rows to lanes, in runs; lanes work in parallel, panels of a lane in their order. `each` gets
-/// what the lane has so far, the first sample of the panel, and the panel (features x samples) less the shift.
-fn in_lanes<'m, T: Send>(
-    rows: &RowBlock<'_>,
-    (lanes, samples): (usize, usize),
-    shift: impl Fn(usize) -> &'m [f64] + Sync,
-    empty: impl Fn() -> T + Sync,
-    each: impl Fn(&mut T, usize, MatRef<'_, f64>) + Sync,
-) -> Vec<T> {
-    let (n, p) = (rows.len(), rows.features());
-    let samples = panel_samples(samples, p);
-    let panels = n.div_ceil(samples);
-    let lane = |lane: usize| {
-        let mut found = empty();
-        let mut buffer = Mat::zeros(p, samples.min(n));
-        for panel in lane * panels / lanes..(lane + 1) * panels / lanes {
-            let own = panel * samples..((panel + 1) * samples).min(n);
-            let start = own.start;
-            let mut part = buffer.as_mut().subcols_mut(0, own.len());
-            rows.pack_each(own, 0..p, &shift, 1.0, part.as_mut());
-            each(&mut found, start, part.as_ref());
-        }
-        found
-    };
-    (0..lanes).into_par_iter().map(lane).collect()
-}
-
-/// The samples of a panel, whose values are contiguous.
-fn samples_of(panel: MatRef<'_, f64>) -> impl Iterator<Item = &[f64]> {
-    let samples = panel.col_iter();
-    samples.map(|sample| {
-        sample
-            .try_as_col_major()
-            .map_or(&[][..], |own| own.as_slice())
-    })
-}
-
-/// x + y, entry by entry.
-fn add(to: &mut [f64], more: &[f64]) {
-    to.iter_mut().zip(more).for_each(|(to, x)| *to += x);
-}
-
-/// The first pass. A class is summed about its first sample, so that no digits are lost to a large mean, and what does
-/// not vary is its own mean.
-fn means(rows: &RowBlock<'_>, class: &[usize], classes: usize) -> Means {
-    let p = rows.features();
-    let mut counts = vec![0_usize; classes];
-    let mut origins: Vec<Vec<f64>> = vec![Vec::new(); classes];
-    for (sample, &class) in class.iter().enumerate() {
-        counts[class] += 1;
-        if counts[class] == 1 {
-            origins[class] = rows.select(std::iter::once(sample)).values();
-        }
-    }
-    let zero = vec![0.0; p];
-    let empty = || {
-        let bounds = Bounds {
-            least: vec![f64::INFINITY; p],
-            most: vec![f64::NEG_INFINITY; p],
-        };
-        (vec![vec![0.0; p]; classes], bounds)
-    };
-    let shape = (lanes(rows, (classes + 2) * p), SUMMED);
-    let parts = in_lanes(
-        rows,
-        shape,
-        |_| &zero,
-        empty,
-        |(sums, bounds), start, panel| {
-            for (sample, x) in samples_of(panel).enumerate() {
-                let class = class[start + sample];
-                let ends = bounds.least.iter_mut().zip(&mut bounds.most);
-                let sums = sums[class].iter_mut().zip(&origins[class]);
-                for ((&x, (sum, origin)), (least, most)) in x.iter().zip(sums).zip(ends) {
-                    *sum += x - origin;
-                    // Values are finite; in this form the compiler does several at once.
-                    *least = if x < *least { x } else { *least };
-                    *most = if x > *most { x } else { *most };
-                }
-            }
-        },
-    );
-    let (mut sums, mut bounds) = empty();
-    for (part, ends) in &parts {
-        sums.iter_mut().zip(part).for_each(|(sum, x)| add(sum, x));
-        bounds.join(ends);
-    }
-    let origins = origins.into_iter().zip(counts);
-    let means = sums.into_iter().zip(origins).map(|(sum, (mut mean, n))| {
-        mean.iter_mut()
-            .zip(sum)
-            .for_each(|(mean, sum)| *mean += sum / n as f64);
-        mean
-    });
-    Means {
-        means: means.collect(),
-        bounds,
-    }
-}
-
-/// The second pass: squares of the features by class and, if wanted, the scatter, all about the means of the classes.
-fn about(
-    rows: &RowBlock<'_>,
-    class: &[usize],
-    means: &[Vec<f64>],
-    wanted: Wanted<'_>,
-) -> (Vec<Vec<f64>>, Mat<f64>) {
-    let p = rows.features();
-    let wanted = match wanted {
-        Wanted::Scatter(stop) if rows.is_sparse() => {
-            let (squares, _) = about(rows, class, means, Wanted::Squares);
-            let scatter = match stop.check() {
-                Ok(()) => rows.sparse_scatter(class, means),
-                Err(_) => Mat::zeros(p, p),
-            };
-            return (squares, scatter);
-        }
-        wanted => wanted,
-    };
-    let size = match wanted {
-        Wanted::Squares => 0,
-        Wanted::Scatter(_) => p,
-    };
-    let empty = || (vec![vec![0.0; p]; means.len()], Mat::zeros(size, size));
-    let lanes = lanes(rows, means.len() * p + size * size);
-    let product = match lanes {
-        1 => dense::add_outer,
-        _ => dense::add_outer_alone,
-    };
-    let shift = |sample: usize| means[class[sample]].as_slice();
-    let parts = in_lanes(
-        rows,
-        (lanes, PANEL),
-        shift,
-        empty,
-        |(squares, scatter), start, panel| {
-            for (sample, x) in samples_of(panel).enumerate() {
-                let own = squares[class[start + sample]].iter_mut();
-                own.zip(x.iter()).for_each(|(sum, x)| *sum += x * x);
-            }
-            match wanted {
-                Wanted::Scatter(stop) if stop.check().is_ok() => {
-                    product(scatter.as_mut(), panel, 1.0);
-                }
-                _ => {}
-            }
-        },
-    );
-    let mut parts = parts.into_iter();
-    let (mut squares, mut scatter) = parts.next().unwrap_or_else(empty);
-    for (more, part) in parts {
-        squares.iter_mut().zip(&more).for_each(|(to, x)| add(to, x));
-        dense::add_lower(scatter.as_mut(), part.as_ref(), 1.0);
-    }
-    (squares, scatter)
 }
 
 /// The means of the classes of a task whose rows have weights, and the squares of its features about them.

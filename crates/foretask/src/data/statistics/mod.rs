@@ -23,6 +23,7 @@
 //! Time n_i p² per task for the scatter; memory p² or n_i p doubles per task, both where rows are kept
 //! that outnumber the features. Clones share them.
 
+mod bounds;
 mod bytes;
 mod check;
 mod columns;
@@ -32,6 +33,7 @@ mod dealt;
 mod folds;
 mod measure;
 mod merge;
+mod moments;
 mod parts;
 mod portion;
 mod portions;
@@ -54,14 +56,13 @@ use crate::error::{Error, Result};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
+use bounds::Bounds;
+pub(crate) use bounds::NO_SPREAD;
 pub(crate) use complete::complete;
 pub(crate) use dealt::{Dealt, Sample, are_many, by_class, check_folds, other_folds, rows_by_fold};
 pub(crate) use portion::Portion;
 pub(crate) use rows::RowBlock;
 pub(crate) use weigh::weighed;
-
-/// A spread below this share of the size of the values is rounding.
-pub(crate) const NO_SPREAD: f64 = 1e-14;
 
 /// Mergeable sufficient statistics of many tasks.
 ///
@@ -166,33 +167,6 @@ impl Kept {
         };
         self.rows.add(&other.rows);
         self.targets.add(&other.targets);
-    }
-}
-
-/// The least and the largest value of each feature in a task.
-#[derive(Clone, Debug, PartialEq)]
-struct Bounds {
-    least: Vec<f64>,
-    most: Vec<f64>,
-}
-
-impl Bounds {
-    /// The largest squared distance of a feature from `mean`; zero where rounding of the mean is all there is.
-    fn farthest(&self, feature: usize, mean: f64) -> f64 {
-        let ends = [self.least[feature], self.most[feature]];
-        let largest = |of: &dyn Fn(f64) -> f64| ends.map(of).into_iter().fold(0.0, f64::max);
-        let apart = largest(&|end| (end - mean).abs());
-        let varies = ends[0] < ends[1] && apart > NO_SPREAD * largest(&f64::abs);
-        if varies { apart * apart } else { 0.0 }
-    }
-
-    fn join(&mut self, other: &Self) {
-        let pairs = |own: &mut [f64], other: &[f64], of: fn(f64, f64) -> f64| {
-            let both = own.iter_mut().zip(other);
-            both.for_each(|(own, other)| *own = of(*own, *other));
-        };
-        pairs(&mut self.least, &other.least, f64::min);
-        pairs(&mut self.most, &other.most, f64::max);
     }
 }
 

@@ -18,8 +18,10 @@ use std::ops::Range;
 use faer::Mat;
 use twox_hash::XxHash64;
 
+use super::moments::{Moments, Wanted};
 use super::rows::RowBlock;
 use crate::numerics::dense;
+use crate::stop::Stop;
 
 /// Some of a task's rows, summed up.
 #[derive(Clone, Debug)]
@@ -172,12 +174,12 @@ pub(super) fn hashes(rows: &RowBlock<'_>, samples: Range<usize>) -> Vec<u64> {
     let p = rows.features();
     let mut panel = Mat::zeros(p, samples.len());
     rows.pack(samples, 0..p, &vec![0.0; p], 1.0, panel.as_mut());
-    let mut bytes = Vec::with_capacity(8 * p);
+    let mut bytes = vec![0; 8 * p];
     let hashes = panel.col_iter().map(|row| {
-        bytes.clear();
-        // -0 is 0.
-        row.iter()
-            .for_each(|x| bytes.extend((x + 0.0).to_le_bytes()));
+        for (to, x) in bytes.chunks_exact_mut(8).zip(row.iter()) {
+            // -0 is 0.
+            to.copy_from_slice(&(x + 0.0).to_le_bytes());
+        }
         XxHash64::oneshot(0, &bytes)
     });
     hashes.collect()
@@ -190,50 +192,15 @@ pub(super) fn fold_of(hash: u64, folds: usize) -> usize {
 
 /// Of some rows, whose classes have means near to `near`.
 pub(super) fn portion_of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Portion {
-    let (p, m) = (rows.features(), near.len());
-    let mut counts = vec![0; m];
+    let mut counts = vec![0; near.len()];
     class.iter().for_each(|&class| counts[class] += 1);
-    let mut means = Mat::zeros(p, m);
-    let mut within = Mat::zeros(p, p);
-    let shift = |sample: usize| near[class[sample]].as_slice();
-    rows.for_panels_each(shift, 1.0, |start, panel| {
-        for (row, &class) in panel.col_iter().zip(&class[start..]) {
-            let entries = means.col_mut(class).iter_mut().zip(row.iter());
-            entries.for_each(|(sum, x)| *sum += x);
-        }
-        if !rows.is_sparse() {
-            dense::add_outer(within.as_mut(), panel, 1.0);
-        }
+    let moments = Moments::of(rows, class, near, Wanted::Scatter(&Stop::default()));
+    let means = Mat::from_fn(rows.features(), near.len(), |feature, class| {
+        moments.means[class][feature]
     });
-    // What is left of the means, over √n_c, is what the scatter has too much.
-    for (column, &count) in means.as_mut().col_iter_mut().zip(&counts) {
-        let root = (count.max(1) as f64).sqrt();
-        column.iter_mut().for_each(|x| *x /= root);
-    }
-    if !rows.is_sparse() {
-        dense::add_outer(within.as_mut(), means.as_ref(), -1.0);
-    }
-    for (class, column) in means.as_mut().col_iter_mut().enumerate() {
-        let root = (counts[class].max(1) as f64).sqrt();
-        let entries = column.iter_mut().zip(&near[class]);
-        entries.for_each(|(x, near)| {
-            *x = if counts[class] == 0 {
-                0.0
-            } else {
-                *x / root + near
-            }
-        });
-    }
-    if rows.is_sparse() {
-        let means: Vec<Vec<f64>> = means
-            .col_iter()
-            .map(|mean| mean.iter().copied().collect())
-            .collect();
-        within = rows.sparse_scatter(class, &means);
-    }
     Portion {
         counts,
         means,
-        within,
+        within: moments.scatter,
     }
 }

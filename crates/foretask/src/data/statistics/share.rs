@@ -14,8 +14,9 @@ impl<'a> Statistics<'a> {
     /// from mean and scatter for any n rows, |x - x̄| ≤ √(S (n - 1)/n).
     ///
     /// Of a target ([`Statistics::with_target`]) the folds are in it, without a sample of rows, if each has at least
-    /// `min_cell` rows, and two, of every class that it has any of; otherwise they are given up. From folds a model is
-    /// trained as from rows, but its error is counted where the rows are ([`crate::Study::tally`]), or told by moments.
+    /// `min_cell` rows, and two, of every class that it has any of; otherwise they are given up, and the target is named
+    /// beside the statistics: the default cannot be trained for it, only a theory by name. From folds a model is trained
+    /// as from rows, but its error is counted where the rows are ([`crate::Study::tally`]), or told by moments.
     ///
     /// This is a rule about small counts and nothing more. It is *not* differential privacy: what all rows of a class
     /// share is told by their mean, a scatter of few rows tells the space that they span, and whoever has the
@@ -25,9 +26,9 @@ impl<'a> Statistics<'a> {
     /// [`Error::SmallCell`], which names the task and the class that are too small or the task whose rows would be
     /// shown: one with fewer rows than features, or one whose rows are kept. [`Error::Setting`] if there are groups or
     /// weights: the bounds hold for rows that count alike.
-    pub fn shareable(&self, min_cell: usize) -> Result<Self> {
+    pub fn shareable(&self, min_cell: usize) -> Result<(Self, Vec<String>)> {
         self.refuse_groups()?;
-        let mut shared = self.clone();
+        let (mut shared, mut given_up) = (self.clone(), Vec::new());
         for (task, entry) in self.cells.tasks().iter().enumerate() {
             let small = |class: Option<&String>, why: String| Error::SmallCell {
                 task: entry.name.clone(),
@@ -40,11 +41,15 @@ impl<'a> Statistics<'a> {
                 return Err(small(Some(class), why));
             }
             let kept = self.kept.rows.contains(&entry.name);
-            let folds = match self.kept.targets.contains(&entry.name) {
+            let is_target = self.kept.targets.contains(&entry.name);
+            let folds = match is_target {
                 true => self.deal_out(task, &self.second[task], self.folds()),
                 false => None,
             };
             let folds = folds.and_then(|folds| folds.bare(min_cell.max(FEWEST)));
+            if is_target && folds.is_none() {
+                given_up.push(entry.name.clone());
+            }
             match &mut shared.second[task] {
                 Second::Scatter { rows: Some(_), .. } if kept => {
                     let why =
@@ -79,6 +84,6 @@ impl<'a> Statistics<'a> {
             }
         }
         shared.kept.rows = Named::default();
-        Ok(shared)
+        Ok((shared, given_up))
     }
 }
