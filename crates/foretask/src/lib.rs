@@ -134,7 +134,7 @@
 //!   statistics/
 //!     rows.rs             the rows of one task, wherever they are
 //!     bounds.rs           the least and the largest value of each feature
-//!     moments.rs          means, squares and scatter in one pass
+//!     sums.rs             means, squares and scatter in one pass
 //!     portion.rs          some of a task's rows, summed up
 //!     dealt.rs            the folds of many rows, and a sample of them
 //!     complete.rs         folds that lack a class, joined

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::moments::{Moments, Wanted, near};
+use super::sums::{Sums, Wanted, near};
 use super::{Kept, RowBlock, Second, Statistics, weigh};
 use crate::data::cells::{Cells, Task};
 use crate::data::groups::Groups;
@@ -171,7 +171,7 @@ impl<'a> Statistics<'a> {
         let within = if weights.is_given() {
             weighted_scatter(&rows, &class, &means, &weights, &self.stop)
         } else {
-            Moments::of(&rows, &class, &means, Wanted::Scatter(&self.stop)).scatter
+            Sums::of(&rows, &class, &means, Wanted::Scatter(&self.stop)).scatter
         };
         Second::Scatter {
             scatter: Arc::new(self.about_task_mean(task, within)),
@@ -254,7 +254,7 @@ fn first_order<'r, 's>(
     importance: Option<&[Importance]>,
     wanted: impl Fn(&Task) -> Wanted<'s> + Sync,
 ) -> (Statistics<'r>, Vec<Mat<f64>>) {
-    let tasks: Vec<Moments> = blocks
+    let tasks: Vec<Sums> = blocks
         .par_iter()
         .zip(cells.tasks())
         .enumerate()
@@ -263,15 +263,15 @@ fn first_order<'r, 's>(
             let near = near(rows, &task.counts);
             let weights = importance.and_then(|of| of.get(number));
             let Some(weights) = weights.filter(|own| own.is_given()) else {
-                return Moments::of(rows, &class, &near, wanted(task));
+                return Sums::of(rows, &class, &near, wanted(task));
             };
-            let bounds = Moments::of(rows, &class, &near, Wanted::Squares).bounds;
+            let bounds = Sums::of(rows, &class, &near, Wanted::Squares).bounds;
             let (means, squares) = weighted(rows, &task.counts, weights);
             let scatter = match wanted(task) {
                 Wanted::Squares => Mat::zeros(0, 0),
                 Wanted::Scatter(stop) => weighted_scatter(rows, &class, &means, weights, stop),
             };
-            Moments {
+            Sums {
                 means,
                 squares,
                 scatter,

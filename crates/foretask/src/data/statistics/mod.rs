@@ -33,13 +33,13 @@ mod dealt;
 mod folds;
 mod measure;
 mod merge;
-mod moments;
 mod parts;
 mod portion;
 mod portions;
 mod rows;
 mod scale;
 mod share;
+mod sums;
 mod view;
 mod weigh;
 

@@ -18,8 +18,8 @@ use std::ops::Range;
 use faer::Mat;
 use twox_hash::XxHash64;
 
-use super::moments::{Moments, Wanted};
 use super::rows::RowBlock;
+use super::sums::{Sums, Wanted};
 use crate::numerics::dense;
 use crate::stop::Stop;
 
@@ -194,13 +194,13 @@ pub(super) fn fold_of(hash: u64, folds: usize) -> usize {
 pub(super) fn portion_of(rows: &RowBlock<'_>, class: &[usize], near: &[Vec<f64>]) -> Portion {
     let mut counts = vec![0; near.len()];
     class.iter().for_each(|&class| counts[class] += 1);
-    let moments = Moments::of(rows, class, near, Wanted::Scatter(&Stop::default()));
+    let sums = Sums::of(rows, class, near, Wanted::Scatter(&Stop::default()));
     let means = Mat::from_fn(rows.features(), near.len(), |feature, class| {
-        moments.means[class][feature]
+        sums.means[class][feature]
     });
     Portion {
         counts,
         means,
-        within: moments.scatter,
+        within: sums.scatter,
     }
 }

@@ -1,4 +1,4 @@
-//! [`Moments`]: means, squares, scatter and bounds of rows in one pass over them.
+//! [`Sums`]: means, squares, scatter and bounds of rows in one pass over them.
 //!
 //! Rows are summed about a point `near` to the mean of their class, that of a few rows spread over all of them, and what
 //! is left of the mean, d_c = Σ (x_l - near_c)/n_c, is taken off at the end:
@@ -30,7 +30,7 @@ pub(super) enum Wanted<'s> {
 }
 
 /// Of the rows of a task.
-pub(super) struct Moments {
+pub(super) struct Sums {
     /// By class; zero where there is no row.
     pub(super) means: Vec<Vec<f64>>,
     /// By class, about its mean.
@@ -70,7 +70,7 @@ pub(super) fn near(rows: &RowBlock<'_>, counts: &[usize]) -> Vec<Vec<f64>> {
     counts.iter().map(of_class).collect()
 }
 
-impl Moments {
+impl Sums {
     /// Of rows with their classes, whose means are near to `near`. Time n p²/2 with the scatter, n p without.
     pub(super) fn of(
         rows: &RowBlock<'_>,
@@ -80,14 +80,14 @@ impl Moments {
     ) -> Self {
         match wanted {
             Wanted::Scatter(stop) if rows.is_sparse() => {
-                let mut moments = Sums::of(rows, class, near, Wanted::Squares).less_the_rest(class);
-                moments.scatter = match stop.check() {
-                    Ok(()) => rows.sparse_scatter(class, &moments.means),
+                let mut sums = About::of(rows, class, near, Wanted::Squares).less_the_rest(class);
+                sums.scatter = match stop.check() {
+                    Ok(()) => rows.sparse_scatter(class, &sums.means),
                     Err(_) => Mat::zeros(rows.features(), rows.features()),
                 };
-                moments
+                sums
             }
-            wanted => Sums::of(rows, class, near, wanted).less_the_rest(class),
+            wanted => About::of(rows, class, near, wanted).less_the_rest(class),
         }
     }
 }
@@ -110,7 +110,7 @@ fn lanes(rows: &RowBlock<'_>, numbers_of_a_lane: usize) -> usize {
 }
 
 /// What rows add up to about the points near to the means of their classes.
-struct Sums<'n> {
+struct About<'n> {
     near: &'n [Vec<f64>],
     /// By class: of values and of their squares.
     values: Vec<Vec<f64>>,
@@ -120,7 +120,7 @@ struct Sums<'n> {
     bounds: Bounds,
 }
 
-impl<'n> Sums<'n> {
+impl<'n> About<'n> {
     fn none(features: usize, near: &'n [Vec<f64>], size: usize) -> Self {
         Self {
             near,
@@ -234,7 +234,7 @@ impl<'n> Sums<'n> {
     }
 
     /// Less what is left of the means.
-    fn less_the_rest(mut self, class: &[usize]) -> Moments {
+    fn less_the_rest(mut self, class: &[usize]) -> Sums {
         let mut counts = vec![0_usize; self.near.len()];
         class.iter().for_each(|&class| counts[class] += 1);
         if self.outer.nrows() > 0 {
@@ -256,7 +256,7 @@ impl<'n> Sums<'n> {
                 *squares = (*squares - sum * (sum / n)).max(0.0);
             }
         }
-        Moments {
+        Sums {
             means,
             squares: self.squares,
             scatter: self.outer,
