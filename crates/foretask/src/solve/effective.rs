@@ -70,8 +70,10 @@ impl Residuals {
         let n = z.ncols();
         let alone = (n <= HAT_ROWS).then(|| {
             let mut q = Mat::from_fn(n, n, |i, j| unfitted(&importance, total, i, j));
-            dense::add_symmetric(q.as_mut(), z.transpose(), fz.as_ref(), -g);
-            dense::mirror(&mut q);
+            if g != 0.0 {
+                dense::add_symmetric(q.as_mut(), z.transpose(), fz.as_ref(), -g);
+                dense::mirror(&mut q);
+            }
             q
         });
         let lengths: Vec<f64> = z.col_iter().map(|z| z.squared_norm_l2()).collect();
@@ -86,22 +88,24 @@ impl Residuals {
         }
     }
 
-    /// Q at one coupling; with λ > 0 also the factor of I + λT and Qᵀ F Z̃ᵀ.
+    /// Q at one coupling, from the factor of I + λT and Qᵀ F Z̃ᵀ where λ > 0; where it is formed also
+    /// |L⁻¹ Qᵀ F z|² of every sample.
     pub(super) fn operator<'r>(
         &'r self,
         shared: Option<(&'r Shifted, &'r Mat<f64>)>,
-    ) -> Operator<'r> {
+    ) -> (Operator<'r>, Option<Vec<f64>>) {
         let Some(alone) = &self.alone else {
-            return Operator::Implicit(self, shared);
+            return (Operator::Implicit(self, shared), None);
         };
         let mut q = alone.clone();
-        if let Some((shifted, rotated)) = shared {
+        let forms = shared.map(|(shifted, rotated)| {
             let mut solved = rotated.clone();
             shifted.forward(solved.as_mut());
             dense::add_outer(q.as_mut(), solved.transpose(), -shifted.lambda);
             dense::mirror(&mut q);
-        }
-        Operator::Explicit(q)
+            solved.col_iter().map(|x| x.squared_norm_l2()).collect()
+        });
+        (Operator::Explicit(q), forms)
     }
 }
 
@@ -287,7 +291,7 @@ mod tests {
     }
 
     fn effective(residuals: &Residuals, left: &[f64]) -> f64 {
-        let operator = residuals.operator(None);
+        let (operator, _) = residuals.operator(None);
         let Residuals {
             probes, importance, ..
         } = residuals;

@@ -1,10 +1,10 @@
 //! [`Fitted`]: a target at one coupling, from what its samples respond when they are left out.
 
-use faer::Mat;
+use faer::{Mat, MatMut};
 
 use super::effective::{Operator, Probes};
 use super::grid::GridPoint;
-use super::leave_fold_out::{HAT_ROWS, Hat, leave_group_out};
+use super::leave_fold_out::{HAT_ROWS, Hat, leave_group_out, left_out};
 use super::leave_one_out::stratify;
 use super::weights::{Coordinates, Weights};
 use crate::data::{Cells, Groups, Importance, Joined};
@@ -54,7 +54,7 @@ pub(super) struct LeftOut<'r> {
     /// G, by sample.
     pub(super) left: Vec<f64>,
     /// What makes residuals of labels, unless samples are many.
-    pub(super) operator: Option<(&'r Operator<'r>, &'r Probes)>,
+    pub(super) operator: Option<(Operator<'r>, &'r Probes)>,
     /// Weights in reduced coordinates.
     pub(super) weights: Mat<f64>,
 }
@@ -63,6 +63,20 @@ impl Sampled<'_> {
     /// The cell of a sample.
     pub(super) fn cell(&self, sample: usize) -> usize {
         self.cells.of_task(self.task).start + self.class[sample]
+    }
+
+    /// Puts the responses of samples without themselves, from `start` on, in the place of those that all samples make
+    /// (times the roots of weights), given their G.
+    pub(super) fn leave_out(&self, start: usize, left: &[f64], mut responses: MatMut<'_, f64>) {
+        for (l, &left) in left.iter().enumerate() {
+            let (root, own) = (self.importance.root(start + l), self.cell(start + l));
+            for cell in 0..responses.ncols() {
+                let response = &mut responses[(l, cell)];
+                let label = f64::from(u8::from(cell == own));
+                let residual = label - self.cells.share_in(self.task, cell) - *response / root;
+                *response = left_out(cell == own, residual, left);
+            }
+        }
     }
 
     /// The fit at one coupling: groups are left out together, and class sizes have no say.
@@ -82,13 +96,18 @@ impl Sampled<'_> {
             weights,
         } = of;
         let (n, c) = (class.len(), cells.len());
-        let effective = match operator {
+        let effective = match &operator {
             Some((operator, probes)) => probes.effective_errors(operator, &left, importance),
             None => {
                 let share = importance.independent().map_or(1.0, |own| own / n as f64);
                 (share * left.iter().sum::<f64>()).max(1.0)
             }
         };
+        let blocks = groups.members().zip(operator.as_ref());
+        let blocks: Option<Vec<Mat<f64>>> = blocks.map(|(groups, (operator, _))| {
+            let blocks = groups.iter().map(|members| operator.block(members));
+            blocks.collect()
+        });
         let hat = match operator {
             Some((Operator::Explicit(q), _)) if n <= HAT_ROWS => {
                 let cell: Vec<usize> = (0..n).map(|l| self.cell(l)).collect();
@@ -100,15 +119,14 @@ impl Sampled<'_> {
             }
             _ => None,
         };
-        if let (Some(groups), Some((operator, _))) = (groups.members(), operator) {
+        if let (Some(groups), Some(blocks)) = (groups.members(), blocks) {
             for l in 0..n {
                 for j in 0..c {
                     let label = f64::from(u8::from(j == self.cell(l)));
                     responses[(l, j)] = (label - responses[(l, j)]) * left[l];
                 }
             }
-            for members in groups {
-                let block = operator.block(members);
+            for (members, block) in groups.iter().zip(blocks) {
                 leave_group_out(&mut responses, members, block, |l| self.cell(l));
             }
         }

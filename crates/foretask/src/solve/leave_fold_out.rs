@@ -18,7 +18,7 @@
 use faer::{Accum, Mat};
 
 use crate::data::{Groups, Importance, Joined};
-use crate::numerics::dense;
+use crate::numerics::dense::{self, Transposed};
 
 /// Up to so many samples of the target the hat matrix is kept. Beyond, what a sample tells about its own rule is
 /// below a tenth of a point of error.
@@ -76,11 +76,11 @@ pub(super) fn leave_group_out(
     }
 }
 
-/// The target's hat matrix at one coupling, and the residuals of the C unit labels.
+/// What is left of the target's labels at one coupling, and the residuals of the C unit labels.
 #[derive(Clone, Debug)]
 pub(crate) struct Hat {
-    /// H, n x n.
-    matrix: Mat<f64>,
+    /// Q = I - H, n x n.
+    left: Mat<f64>,
     /// E, n x C, times the roots of the weights.
     residuals: Mat<f64>,
     /// The cell of each sample.
@@ -99,14 +99,13 @@ pub(crate) struct FoldLeftOut {
 impl Hat {
     /// From Q = I - H.
     pub(super) fn new(
-        q: &Mat<f64>,
+        left: Mat<f64>,
         residuals: Mat<f64>,
         cell: Vec<usize>,
         importance: Importance,
     ) -> Self {
-        let n = q.nrows();
         Self {
-            matrix: Mat::from_fn(n, n, |i, j| f64::from(u8::from(i == j)) - q[(i, j)]),
+            left,
             residuals,
             cell,
             importance,
@@ -130,37 +129,33 @@ impl Hat {
         groups: &Groups,
     ) -> FoldLeftOut {
         let (f, c) = (held_out.len(), self.residuals.ncols());
-        let h = &self.matrix;
-        let mut rest = Mat::from_fn(f, f, |i, j| {
-            f64::from(u8::from(i == j)) - h[(held_out[i], held_out[j])]
-        });
-        // [E_F, H_FR]: with L Lᵀ = I - H_FF all that is asked for are products of L⁻¹ of these.
-        let mut half = Mat::zeros(f, c + others.len());
-        for j in 0..c {
-            let from = self.residuals.col_as_slice(j);
-            let column = half.col_as_slice_mut(j).iter_mut().zip(held_out);
-            column.for_each(|(x, &l)| *x = from[l]);
-        }
-        for (j, &other) in others.iter().enumerate() {
-            let from = h.col_as_slice(other);
-            let column = half.col_as_slice_mut(c + j).iter_mut().zip(held_out);
-            column.for_each(|(x, &l)| *x = from[l]);
-        }
-        factorise(&mut rest);
-        dense::solve_lower(rest.as_ref(), half.as_mut());
-        let across = half.subcols(c, others.len());
-        let mut residuals = Mat::from_fn(others.len(), c, |l, j| self.residuals[(others[l], j)]);
+        let q = &self.left;
+        // With L Lᵀ = Q_FF all that is asked for are products of L⁻¹ E_F and of Q_RF L⁻ᵀ. The columns of the fold are
+        // few and its rows are spread over all: Q_RF, not Q_FR, is what is read.
+        let mut root = picked(q, held_out, held_out.iter().copied());
+        factorise(&mut root);
+        let mut across = picked(q, others, held_out.iter().copied());
+        dense::solve_lower_right(root.as_ref(), across.as_mut(), Transposed::Yes);
+        let mut errors = picked(&self.residuals, held_out, 0..c);
+        dense::solve_lower(root.as_ref(), errors.as_mut());
+        let mut residuals = picked(&self.residuals, others, 0..c);
+        // H_RF = -Q_RF.
         dense::product(
             residuals.as_mut(),
             Accum::Add,
-            across.transpose(),
-            half.subcols(0, c),
-            1.0,
+            across.as_ref(),
+            errors.as_ref(),
+            -1.0,
         );
         match groups.members() {
             None => {
-                let left: Vec<f64> = (others.iter().enumerate())
-                    .map(|(l, &sample)| 1.0 - h[(sample, sample)] - across.col(l).squared_norm_l2())
+                let mut taken = vec![0.0; others.len()];
+                for column in across.col_iter() {
+                    let both = taken.iter_mut().zip(column.iter());
+                    both.for_each(|(taken, x)| *taken += x * x);
+                }
+                let left: Vec<f64> = (others.iter().zip(taken))
+                    .map(|(&l, taken)| q[(l, l)] - taken)
                     .collect();
                 let roots: Vec<f64> = others.iter().map(|&l| self.importance.root(l)).collect();
                 for j in 0..c {
@@ -174,17 +169,15 @@ impl Hat {
                 for members in groups {
                     let block = Mat::from_fn(members.len(), members.len(), |i, j| {
                         let (a, b) = (members[i], members[j]);
-                        f64::from(u8::from(i == j))
-                            - h[(others[a], others[b])]
-                            - dot(across.col(a), across.col(b))
+                        let taken = dot(across.row(a).transpose(), across.row(b).transpose());
+                        q[(others[a], others[b])] - taken
                     });
                     let cell = |l: usize| self.cell[others[l]];
                     leave_group_out(&mut residuals, members, block, cell);
                 }
             }
         }
-        let mut errors = half.subcols(0, c).to_owned();
-        dense::solve_lower_transposed(rest.as_ref(), errors.as_mut());
+        dense::solve_lower_transposed(root.as_ref(), errors.as_mut());
         FoldLeftOut {
             held_out: Mat::from_fn(f, c, |i, j| {
                 let l = held_out[i];
@@ -193,4 +186,19 @@ impl Hat {
             others: residuals,
         }
     }
+}
+
+/// Some rows and columns of a matrix.
+fn picked(
+    of: &Mat<f64>,
+    rows: &[usize],
+    columns: impl ExactSizeIterator<Item = usize>,
+) -> Mat<f64> {
+    let mut some = Mat::zeros(rows.len(), columns.len());
+    for (j, column) in columns.enumerate() {
+        let from = of.col_as_slice(column);
+        let entries = some.col_as_slice_mut(j).iter_mut().zip(rows);
+        entries.for_each(|(x, &row)| *x = from[row]);
+    }
+    some
 }

@@ -10,7 +10,7 @@
 //! Time, with r = p: per γ the factorisations of `factor.rs`, 2/3 r³ for the symmetric path and 2/3 r³ per target for its asymmetric one, and n_t r² for its samples; a further λ costs
 //! O(r b n_t + r² C), b the size of a block.
 //! Memory (k + 2) r² doubles and 2 r² more per target at most (a task with few rows needs none of its
-//! own), n_t² + n_t C + r C per coupling (n_t² up to [`super::leave_fold_out::HAT_ROWS`] rows only).
+//! own), n_t² + n_t C + r C per coupling (n_t² up to [`HAT_ROWS`] rows only).
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ use super::effective::{PROBED_ROWS, Residuals};
 use super::factor::Factor;
 use super::fitted::{Fitted, LeftOut};
 use super::grid::{Grid, GridPoint};
-use super::leave_fold_out::{dot, left_out};
+use super::leave_fold_out::{HAT_ROWS, dot};
 use super::leave_one_out::needs_rows;
 use super::reduced::Reduced;
 use crate::data::{Cells, Joined};
@@ -235,6 +235,8 @@ impl Reduced<'_> {
         let (cells, importance) = (sampled.cells, sampled.importance);
         let (n, r, c) = (sampled.class.len(), side.own.nrows(), cells.len());
         let total = cells.total(side.task);
+        // Q is formed, and what it solves for serves G.
+        let explicit = n <= HAT_ROWS;
         // Panels are independent; each gives its samples' responses at all couplings of a leg side by side.
         let starts: Vec<usize> = (0..n).step_by(LEFT_OUT_PANEL).collect();
         let panel = |&start: &usize| -> Result<Panel> {
@@ -246,24 +248,22 @@ impl Reduced<'_> {
             let own: Vec<f64> = (0..count).map(|l| g * dot(z.col(l), fz.col(l))).collect();
             let of_leg = |leg: &Leg<'_>| {
                 let mut responses = dense::times(z.transpose(), leg.weights.as_ref());
-                let (rotated, forms) = leg.quadratic_forms(&own, &fz);
-                let left_of = |(l, q): (usize, &f64)| 1.0 - q - importance.of(start + l) / total;
-                let left: Vec<Vec<f64>> = forms
-                    .iter()
-                    .map(|forms| forms.iter().enumerate().map(left_of).collect())
-                    .collect();
-                for (index, left) in left.iter().enumerate() {
-                    for (l, &left) in left.iter().enumerate() {
-                        let root = importance.root(start + l);
-                        for cell in 0..c {
-                            let own = cell == sampled.cell(start + l);
-                            let response = &mut responses[(l, index * c + cell)];
-                            let label = f64::from(u8::from(own));
-                            let residual =
-                                label - cells.share_in(side.task, cell) - *response / root;
-                            *response = left_out(own, residual, left);
-                        }
+                let rotated = leg.rotated(&fz);
+                let left = match explicit {
+                    true => Vec::new(),
+                    false => {
+                        let forms = leg.quadratic_forms(&own, rotated.as_ref());
+                        let left_of =
+                            |(l, q): (usize, &f64)| 1.0 - q - importance.of(start + l) / total;
+                        let of = |forms: &Vec<f64>| -> Vec<f64> {
+                            forms.iter().enumerate().map(left_of).collect()
+                        };
+                        forms.iter().map(of).collect()
                     }
+                };
+                for (index, left) in left.iter().enumerate() {
+                    let own = responses.as_mut().subcols_mut(index * c, c);
+                    sampled.leave_out(start, left, own);
                 }
                 PanelOfLeg {
                     responses,
@@ -273,6 +273,7 @@ impl Reduced<'_> {
             };
             Ok(Panel {
                 legs: legs.iter().map(of_leg).collect(),
+                own,
                 z,
                 fz,
             })
@@ -306,13 +307,23 @@ impl Reduced<'_> {
                     let part = of_leg.responses.subcols(index * c, c);
                     let mut to = responses.as_mut().subrows_mut(start, part.nrows());
                     to.copy_from(part);
-                    left.extend(&of_leg.left[index]);
+                    left.extend(of_leg.left.get(index).into_iter().flatten());
                 }
                 let shifted = leg.path.as_ref().map(|(_, shifted)| &shifted[index]);
-                let operator = residuals
+                let (operator, forms) = residuals
                     .as_ref()
-                    .map(|residuals| residuals.operator(shifted.zip(rotated.as_ref())));
+                    .map(|residuals| residuals.operator(shifted.zip(rotated.as_ref())))
+                    .unzip();
                 let probes = residuals.as_ref().map(|residuals| &residuals.probes);
+                if explicit {
+                    let forms = forms.flatten().unwrap_or_else(|| vec![0.0; n]);
+                    let own = panels.iter().flat_map(|panel| &panel.own);
+                    let both = own.zip(forms).enumerate();
+                    left.extend(both.map(|(l, (own, form))| {
+                        1.0 - (own + shared * form) - importance.of(l) / total
+                    }));
+                    sampled.leave_out(0, &left, responses.as_mut());
+                }
                 sampled.fitted(LeftOut {
                     point: GridPoint {
                         source: leg.source,
@@ -321,7 +332,7 @@ impl Reduced<'_> {
                     },
                     responses,
                     left,
-                    operator: operator.as_ref().zip(probes),
+                    operator: operator.zip(probes),
                     weights: leg.weights.subcols(index * c, c).to_owned(),
                 })
             };
@@ -336,13 +347,15 @@ impl Reduced<'_> {
 struct Panel {
     z: Mat<f64>,
     fz: Mat<f64>,
+    /// g zᵀ F z of each.
+    own: Vec<f64>,
     legs: Vec<PanelOfLeg>,
 }
 
 struct PanelOfLeg {
-    /// Leave-one-out responses at all couplings side by side.
+    /// Leave-one-out responses at all couplings side by side; by all samples where Q is formed.
     responses: Mat<f64>,
-    /// G by coupling.
+    /// G by coupling, unless Q is formed.
     left: Vec<Vec<f64>>,
     /// Qᵀ F Z̃ᵀ, where there is a path.
     rotated: Option<Mat<f64>>,
@@ -437,20 +450,25 @@ impl Leg<'_> {
         }
     }
 
-    /// Qᵀ F z and zᵀ R z of some samples at each coupling, from g zᵀ F z and F z.
-    fn quadratic_forms(&self, own: &[f64], fz: &Mat<f64>) -> (Option<Mat<f64>>, Vec<Vec<f64>>) {
-        let Some((reduction, shifted)) = &self.path else {
-            return (None, vec![own.to_vec()]);
-        };
+    /// Qᵀ F z of some samples, where there is a path.
+    fn rotated(&self, fz: &Mat<f64>) -> Option<Mat<f64>> {
+        let (reduction, _) = self.path.as_ref()?;
         let mut rotated = fz.clone();
         reduction.rotate(rotated.as_mut());
+        Some(rotated)
+    }
+
+    /// zᵀ R z of some samples at each coupling, from g zᵀ F z and Qᵀ F z.
+    fn quadratic_forms(&self, own: &[f64], rotated: Option<&Mat<f64>>) -> Vec<Vec<f64>> {
+        let (Some((_, shifted)), Some(rotated)) = (&self.path, rotated) else {
+            return vec![own.to_vec()];
+        };
         let forms = |shifted: &Shifted| {
             let forms = shifted.quadratic_forms(rotated.as_ref());
             let both = own.iter().zip(forms);
             both.map(|(own, form)| own + shifted.lambda * form)
                 .collect()
         };
-        let forms = shifted.iter().map(forms).collect();
-        (Some(rotated), forms)
+        shifted.iter().map(forms).collect()
     }
 }

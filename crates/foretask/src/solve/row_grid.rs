@@ -381,7 +381,7 @@ impl<'r> OwnRows<'r> {
             },
             responses,
             left,
-            operator: self.probes.as_ref().map(|probes| (&operator, probes)),
+            operator: self.probes.as_ref().map(|probes| (operator, probes)),
             weights,
         }))
     }

@@ -197,7 +197,7 @@ impl<'a> System<'a> {
         };
         let hat = residuals.q.map(|q| {
             Hat::new(
-                &q,
+                q,
                 residuals.alpha.clone(),
                 cell_of.clone(),
                 importance.clone(),
