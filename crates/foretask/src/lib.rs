@@ -163,7 +163,9 @@
 //!     mod.rs
 //!   mod.rs
 //! views/
-//!   kernel.rs             a Gaussian kernel as features
+//!   kernel.rs             a Gaussian kernel
+//!   landmarks.rs          the rows that stand for all of them
+//!   nystrom.rs            the kernel as features
 //!   mod.rs                ways to look at the features
 //! solve/
 //!   scaling.rs            how features are scaled

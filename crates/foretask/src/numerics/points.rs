@@ -13,6 +13,13 @@ use sobol_burley::parts;
 use super::normal::upper_quantile;
 use super::spectrum::Spectrum;
 
+/// The j-th of numbers between a half and three halves, evenly spread, of which no few have a simple ratio: sums of features
+/// that are weighted by them tell rows apart.
+pub(crate) fn uneven(j: usize) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    0.5 + (GOLDEN * (j + 1) as f64).fract()
+}
+
 /// `count` points of N(0, I) in so many dimensions, one per row (count x dimension).
 ///
 /// Every column is centred: its mean is zero but for rounding. With L a [`factor`] of a covariance, the

@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Groups, RowBlock};
+use crate::numerics::points::uneven;
 
 /// Folds of the theory's labels.
 const FOLDS: usize = 5;
@@ -175,10 +176,9 @@ fn deal_groups(
 
 /// Numbers that tell samples apart, whatever the order of the rows, their names, and units.
 pub(crate) fn keys(rows: &RowBlock<'_>, variances: &[f64]) -> Vec<f64> {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let p = rows.features();
     let weight = |(j, variance): (usize, &f64)| match *variance > 0.0 {
-        true => (0.5 + (GOLDEN * (j + 1) as f64).fract()) / variance.sqrt(),
+        true => uneven(j) / variance.sqrt(),
         false => 0.0,
     };
     let weights: Vec<f64> = variances.iter().enumerate().map(weight).collect();

@@ -13,6 +13,8 @@
 //! Raw and standard are linear: a model of them has one weight per feature.
 
 pub(crate) mod kernel;
+mod landmarks;
+mod nystrom;
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,8 +28,9 @@ use crate::data::{PANEL, RowBlock, Statistics};
 use crate::error::Error;
 use crate::words::{Word, words};
 
-use kernel::NoKernel;
-pub(crate) use kernel::{Kernel, KernelFeatures};
+pub(crate) use kernel::Kernel;
+pub(crate) use nystrom::KernelFeatures;
+use nystrom::NoKernel;
 
 words! {
     /// A way to look at the features.
@@ -261,7 +264,7 @@ fn rbf<'a>(statistics: &Statistics<'a>, target: usize) -> Result<Viewed<'a>, Ski
     if values > MOST_FULL && rows.iter().any(|block| block.is_sparse()) {
         return Err(Skipped::Sparse);
     }
-    let made = kernel::features(&standard, &rows, target);
+    let made = nystrom::features(&standard, &rows, target);
     let (features, blocks) = made.map_err(|why| match why {
         NoKernel::Alike => Skipped::Alike,
         NoKernel::FewSources => Skipped::FewSources,

@@ -131,8 +131,13 @@ fn some(data: &Data) -> Data {
 
 /// Noise or signal, as many samples in every class or not.
 fn problem(classes: usize, size: f64, skewed: bool, seed: u64) -> Data {
+    with_sources(classes, 20, size, skewed, seed)
+}
+
+/// The same with so many samples in each class of a source.
+fn with_sources(classes: usize, each: usize, size: f64, skewed: bool, seed: u64) -> Data {
     let mean = along(size);
-    let many = vec![20; classes];
+    let many = vec![each; classes];
     let few: Vec<usize> = (0..classes)
         .map(|c| if skewed { 5 + 3 * c } else { 6 })
         .collect();
@@ -241,5 +246,18 @@ fn neither_names_nor_order_nor_units_matter_to_three_classes() {
                 nothing_of_it_matters(&data, 3, &settings);
             }
         }
+    }
+}
+
+/// Beyond 400 rows a kernel has landmarks, which are some of the rows.
+#[test]
+fn neither_names_nor_order_nor_units_matter_to_landmarks() {
+    let default = Settings {
+        views: "raw,standard,rbf".parse().unwrap(),
+        ..settings(Labels::Auto)
+    };
+    for (classes, skewed) in [(2, false), (3, true)] {
+        let data = with_sources(classes, 130, 1.0, skewed, 5);
+        nothing_of_it_matters(&data, classes, &default);
     }
 }
