@@ -256,6 +256,9 @@ CLAIMED = [
     (Setting("t3", 5, 3, 40, 40, 4, 0.8), 10),
     (Setting("digits", 2, 4, 40, 64, 5, 1), 10),
     (Setting("gauss", 2, 3, 20, 30, 0, 0), 20),
+    (Setting("gauss", 2, 3, 200, 200, 4, 0.95), 60),
+    (Setting("gauss", 5, 3, 60, 60, 4, 0.9), 20),
+    (Setting("digits", 10, 3, 40, 64, 3, 1), 10),
 ]
 
 

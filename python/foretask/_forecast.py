@@ -413,7 +413,7 @@ class Paired(Kept):
     difference : float
         The difference; positive where it helps.
     interval : tuple of float
-        Its 95 % interval: people act on a claim.
+        Its 99 % interval: people act on a claim.
     verdict : {"helps", "harms", "cannot be told"}
         Whether the interval leaves out zero, and on which side.
     """
@@ -466,7 +466,7 @@ class TaskValues(Kept):
     difference : ndarray of shape (n_sources,)
         By how much each lowers the error, sample by sample on common folds; positive where it helps.
     difference_interval : ndarray of shape (n_sources, 2)
-        95 % intervals, much shorter than those of two separate errors.
+        99 % intervals, much shorter than those of two separate errors.
     verdict : ndarray of shape (n_sources,)
         "helps", "harms" or "cannot be told" of each.
     all_sources : AllSources or None

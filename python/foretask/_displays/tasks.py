@@ -28,7 +28,7 @@ COLOURS = {"helps": HELPS, "harms": HARMS, "cannot be told": UNKNOWN}
 
 
 class TaskValueDisplay(TrainingDisplay):
-    """What each source brings: by how much it lowers the expected error, with its 95 % interval.
+    """What each source brings: by how much it lowers the expected error, with its 99 % interval.
 
     The best is on top, under all of them together; of more than 24 those that change most are shown.
 
@@ -96,7 +96,7 @@ class TaskValueDisplay(TrainingDisplay):
         ax.grid(axis="y", alpha=0.3)
         hidden = len(values.sources) - MOST_ROWS
         more = f"\n({hidden} more sources change less)" if hidden > 0 else ""
-        ax.set_xlabel(f"points of error saved, with 95 % interval{more}")
+        ax.set_xlabel(f"points of error saved, with 99 % interval{more}")
         ax.set_title(
             f"{name(values.task)}\nerror with all sources: {expected(values.error, values.interval)}",
             fontsize="medium",

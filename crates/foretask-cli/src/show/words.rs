@@ -39,7 +39,7 @@ pub fn coupling(coupling: &Coupling) -> String {
 }
 
 /// How intervals of differences are headed: people act on a claim, and it is surer than a forecast.
-pub const CLAIM_INTERVAL: &str = "95 % interval";
+pub const CLAIM_INTERVAL: &str = "99 % interval";
 
 /// "90 % interval".
 pub fn interval_name() -> String {

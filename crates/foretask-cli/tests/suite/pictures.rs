@@ -46,7 +46,7 @@ fn forecast_draws_what_it_says() {
         "+100",
         "What 1 source bring",
         "south",
-        "95 % interval",
+        "99 % interval",
         "AUC",
         "foretold, 90 % interval",
     ] {

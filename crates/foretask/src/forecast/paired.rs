@@ -12,7 +12,7 @@ use crate::words::words;
 
 /// Probability that the interval of a difference holds the truth: more than that of a forecast, because people act on
 /// a claim.
-pub(crate) const CLAIMED: f64 = 0.95;
+pub(crate) const CLAIMED: f64 = 0.99;
 
 words! {
     /// What can be said about the worth of something.
@@ -41,7 +41,7 @@ impl Verdict {
 pub struct Paired {
     /// The difference; positive where it helps.
     pub difference: f64,
-    /// 95 % interval.
+    /// 99 % interval.
     pub interval: [f64; 2],
     /// Whether the interval leaves out zero, and on which side.
     pub verdict: Verdict,

@@ -135,8 +135,9 @@ fn words_follow_the_interval_of_the_difference() {
     let helps = paired(12, 0);
     assert_eq!(helps.verdict, Verdict::Helps);
     assert!((helps.difference - 0.2).abs() < ROUNDING);
-    // Twice the standard error of a share of .2, wider by what neighbours have in common.
-    let expected = 2.001 * (1.25 * 0.2 * 0.8 / 59.0_f64).sqrt();
+    // Of a normal law 99 % lie within 2.58 standard errors, of that of 59 degrees of freedom within 2.6618; the error is
+    // that of a share of .2, wider by what neighbours have in common.
+    let expected = 2.6618 * (1.25 * 0.2 * 0.8 / 59.0_f64).sqrt();
     assert!((helps.interval[1] - helps.interval[0] - 2.0 * expected).abs() < 1e-4);
     let harms = paired(0, 12);
     assert_eq!(harms.verdict, Verdict::Harms);
