@@ -6,7 +6,7 @@
 //! and Webber): rows that are unlike those drawn before, but no more of the outliers than there are. What is drawn
 //! follows from the rows themselves: neither their order nor that of tasks and classes matters.
 //!
-//! Time, with c candidates and L landmarks, c L (p + L); memory c L.
+//! Time, with c candidates and L landmarks, c² p + c L²; memory c².
 
 use faer::{ColRef, Mat};
 use rand::seq::SliceRandom;
@@ -158,6 +158,7 @@ fn key(row: ColRef<'_, f64>) -> f64 {
 fn pivots(rows: &Mat<f64>, width: f64, most: usize) -> Vec<usize> {
     let n = rows.ncols();
     let mut residual = vec![1.0; n];
+    let mut between = Kernel::new(rows.clone(), width).values(rows.as_ref());
     let mut factor = Mat::<f64>::zeros(n, most.min(n));
     let mut chosen = Vec::with_capacity(factor.ncols());
     let mut random = ChaCha8Rng::seed_from_u64(0);
@@ -166,9 +167,7 @@ fn pivots(rows: &Mat<f64>, width: f64, most: usize) -> Vec<usize> {
             break;
         }
         let pivot = one_of(&residual, random.random());
-        let one = Kernel::new(rows.subcols(pivot, 1).to_owned(), width);
-        let mut column = one.values(rows.as_ref());
-        let column = column.col_as_slice_mut(0);
+        let column = between.col_as_slice_mut(pivot);
         for before in 0..step {
             let before = factor.col_as_slice(before);
             let own = before[pivot];
