@@ -4,60 +4,124 @@
 #[path = "../../crates/foretask-cli/src/read/mod.rs"]
 mod read;
 
+mod memory;
+
 use std::cell::RefCell;
+use std::fs::File;
 use std::hash::Hasher;
-use std::io::Write;
-use std::path::PathBuf;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use foretask::prepare::{Preparation, Wishes};
 use foretask::{Model, Rows, Settings, Statistics, Study, Tasks, evaluate};
-use read::{Columns, Purpose, Written};
+use read::{Columns, Meter, Purpose, ReadError, Reading, Table, Written};
+
+/// A file that is written over and over, in memory where there is such a folder.
+struct Overwritten {
+    path: PathBuf,
+    file: File,
+    _folder: tempfile::TempDir,
+}
 
 thread_local! {
-    /// A file that is written over and over, in memory where there is such a folder.
-    static FOLDER: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
+    static FILE: RefCell<Option<Overwritten>> = const { RefCell::new(None) };
 }
 
 fn file(extension: &str, bytes: &[u8]) -> PathBuf {
-    FOLDER.with_borrow_mut(|folder| {
-        let make = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        let folder = folder.get_or_insert_with(|| make().expect("a folder for a file"));
-        let path = folder.path().join(format!("table.{extension}"));
-        let mut file = std::fs::File::create(&path).expect("a file");
-        file.write_all(bytes).expect("a file");
-        path
+    FILE.with_borrow_mut(|own| {
+        let make = || {
+            let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+            let folder = folder.expect("a folder for a file");
+            let path = folder.path().join(format!("table.{extension}"));
+            let file = File::create(&path).expect("a file");
+            Overwritten {
+                path,
+                file,
+                _folder: folder,
+            }
+        };
+        let own = own.get_or_insert_with(make);
+        // Open for all files: to make it anew takes longer than to read it.
+        own.file.write_all_at(bytes, 0).expect("a file");
+        own.file.set_len(bytes.len() as u64).expect("a file");
+        own.path.clone()
     })
+}
+
+/// Computes on this thread alone: to hand a file of a hundred bytes to another one, even the only one of a pool, and to wait
+/// for it takes longer than to read it.
+fn alone() {
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(|| {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(1);
+        let begun = threads.use_current_thread().build_global();
+        begun.expect("the first pool of threads");
+    });
 }
 
 /// Features are made of tables of so many columns at most: indices of svmlight make tens of thousands of ten bytes.
 const WIDE: usize = 256;
 
-/// Reads a table, whole and in batches, and makes features of its columns.
+/// Values of a batch: some rows of a small table.
+const BATCH: usize = 16;
+
+/// Reads a table, and makes features of its columns: half of the files as a first look at them, the others to train on, a quarter
+/// of these in batches too.
 pub fn table(extension: &str, bytes: &[u8]) {
+    alone();
     let path = file(extension, bytes);
-    let columns = Columns::default();
-    for purpose in [Purpose::Look, Purpose::Train] {
-        let table = match read::read(&[path.clone()], Written::default(), &columns, purpose) {
-            Ok(table) => table,
-            Err(error) => {
-                // Panics of a decoder become errors; ours must not hide among them.
-                let foreign = ["parquet", "arrow", "npz"].contains(&extension);
-                assert!(foreign || !error.to_string().contains("the decoder gave up"));
-                // What cannot be looked at cannot be learnt from.
-                return;
-            }
-        };
-        if table.frame.columns().len() > WIDE {
-            continue;
+    let lot = lot(bytes) % 8;
+    memory::within(bytes.len(), || {
+        if lot % 2 == 0 {
+            read_and_prepare(extension, &path, Purpose::Look);
+        } else if let (Some(rows), 1) = (read_and_prepare(extension, &path, Purpose::Train), lot) {
+            assert_eq!(rows, rows_in_batches(&path));
         }
-        let rows = table.frame.rows();
-        let learnt = Preparation::learn(&table.frame, &vec![0; rows], 1, &Wishes::default());
-        let Ok(preparation) = learnt else { continue };
+    });
+}
+
+/// The rows of a table that is read some values at a time.
+fn rows_in_batches(path: &Path) -> usize {
+    let columns = Columns::default();
+    let parts = read::parts(&[path.to_owned()]).expect("the file");
+    let mut reading = Reading::new(Written::default(), &columns, Purpose::Train).among(&parts);
+    let mut rows = 0;
+    for part in &parts {
+        let each = |table: Table| {
+            rows += table.rows();
+            Ok::<(), ReadError>(())
+        };
+        let read = reading.part(part, BATCH, &Meter::default(), each);
+        read.expect("what can be read whole");
+    }
+    rows
+}
+
+/// How many rows a table has that could be read.
+fn read_and_prepare(extension: &str, path: &Path, purpose: Purpose<'_>) -> Option<usize> {
+    let columns = Columns::default();
+    let table = match read::read(&[path.to_owned()], Written::default(), &columns, purpose) {
+        Ok(table) => table,
+        Err(error) => {
+            // Panics of a decoder become errors; ours must not hide among them.
+            let foreign = ["parquet", "arrow", "npz"].contains(&extension);
+            assert!(foreign || !error.to_string().contains("the decoder gave up"));
+            return None;
+        }
+    };
+    let rows = table.frame.rows();
+    if table.frame.columns().len() > WIDE {
+        return Some(rows);
+    }
+    let learnt = Preparation::learn(&table.frame, &vec![0; rows], 1, &Wishes::default());
+    if let Ok(preparation) = learnt {
         let frame = preparation.select(table.frame).expect("its own columns");
         if let Ok(prepared) = preparation.apply(frame, Some(&vec![0; rows])) {
             assert_eq!(prepared.rows, rows);
         }
     }
+    Some(rows)
 }
 
 /// The same file with the checksum of what is in it: without it every change would be found by the checksum alone.
@@ -85,6 +149,7 @@ fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Reads a model and does with it what users do.
 pub fn model(bytes: &[u8]) {
+    alone();
     let sealed = sealed(bytes);
     let Ok(model) = Model::from_bytes(sealed.as_deref().unwrap_or(bytes)) else {
         return;
@@ -120,28 +185,32 @@ fn used(model: &Model) {
     let _ = foretask_onnx::to_onnx(model);
 }
 
-/// One in sixteen of all bytes, always the same ones.
-fn sixteenth(bytes: &[u8]) -> bool {
-    let sum = |sum: u8, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte);
-    bytes.iter().fold(0, sum) % 16 == 0
+/// A number that stands for bytes, always the same for the same.
+fn lot(bytes: &[u8]) -> u32 {
+    let mixed = |sum: u32, &byte: &u8| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let sum = bytes.iter().fold(0x811c_9dc5, mixed);
+    sum ^ sum >> 16
 }
 
-/// An svmlight file whose indices have three digits at most in fifteen of sixteen: an index of five makes sixty thousand
-/// columns, which takes a hundred times as long as all else.
+/// An svmlight file in which numbers have one or two digits together, in one of sixty-four three and in one of a thousand any
+/// number of them: an index of five makes sixty thousand columns, which takes hundreds of times as long as all else.
 pub fn svmlight(bytes: &[u8]) {
-    if sixteenth(bytes) {
-        return table("svm", bytes);
-    }
+    let most = match lot(bytes) % 1024 {
+        0 => return table("svm", bytes),
+        1..=16 => 3,
+        _ => 2,
+    };
     let mut digits = 0;
     let short = bytes.iter().copied().filter(|byte| {
         digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
-        digits <= 3
+        digits <= most
     });
     table("svm", &short.collect::<Vec<u8>>());
 }
 
 /// Reads statistics, merges them with themselves, and studies one in sixteen of them, which takes a thousand times as long.
 pub fn statistics(bytes: &[u8]) {
+    alone();
     let sealed = sealed(bytes);
     let Ok(statistics) = Statistics::from_bytes(sealed.as_deref().unwrap_or(bytes)) else {
         return;
@@ -156,7 +225,7 @@ pub fn statistics(bytes: &[u8]) {
     twice
         .merge_again(statistics.clone())
         .expect("its own columns");
-    if !sixteenth(bytes) {
+    if lot(bytes) % 16 != 0 {
         return;
     }
     for (place, of) in [statistics, twice].into_iter().enumerate() {
@@ -189,6 +258,7 @@ fn told(study: &Study<'_>) {
 
 /// A whole problem made of bytes: tasks, classes and values, of which many are equal, large or tiny.
 pub fn problem(bytes: &[u8]) {
+    alone();
     let [shape, kind, cells @ ..] = bytes else {
         return;
     };

@@ -29,9 +29,10 @@ pub fn is_too_much(packed: u64, unpacked: u64) -> bool {
 #[cfg(feature = "parquet")]
 const EXPANSION: u64 = 1000;
 
-/// What any of them may hold.
+/// What any of them may hold (32 MB): decoders take memory of their own beside, and a file of a few kilobytes may cost 64 MB in
+/// all.
 #[cfg(feature = "parquet")]
-const SMALL: u64 = 1 << 26;
+const SMALL: u64 = 1 << 25;
 
 /// Whether so many bytes are too much to be promised by so many stored ones.
 #[cfg(feature = "parquet")]

@@ -5,6 +5,7 @@
 //! lines that end in a carriage return alone) goes through the machine of `csv_core`, byte by byte. Both take blank
 //! lines for nothing.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead};
 use std::ops::Range;
 
@@ -70,8 +71,34 @@ impl<'a> Line<'a> {
 pub struct Records<R> {
     source: R,
     delimiter: u8,
-    /// Made for the first line that needs it: making it takes as long as some hundred lines.
+    /// Made for the first line that needs it.
     machine: Option<Box<Reader>>,
+}
+
+thread_local! {
+    /// Machines that were given back, by their separators: making one takes as long as some hundred lines, and a folder may
+    /// have thousands of files that have fewer.
+    static SPARE: RefCell<Vec<(u8, Box<Reader>)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn machine(delimiter: u8) -> Box<Reader> {
+    let spare = SPARE.with_borrow_mut(|spare| {
+        let place = spare.iter().position(|&(own, _)| own == delimiter)?;
+        Some(spare.swap_remove(place).1)
+    });
+    spare.unwrap_or_else(|| Box::new(ReaderBuilder::new().delimiter(delimiter).build()))
+}
+
+impl<R> Drop for Records<R> {
+    fn drop(&mut self) {
+        if let Some(mut machine) = self.machine.take() {
+            machine.reset();
+            // A thread that ends may have none any more.
+            let _ = SPARE.try_with(|spare| {
+                spare.borrow_mut().push((self.delimiter, machine));
+            });
+        }
+    }
 }
 
 impl<R: BufRead> Records<R> {
@@ -117,8 +144,7 @@ impl<R: BufRead> Records<R> {
     #[cold]
     fn next_by_machine(&mut self, record: &mut Record) -> io::Result<bool> {
         let delimiter = self.delimiter;
-        let make = || Box::new(ReaderBuilder::new().delimiter(delimiter).build());
-        let machine = self.machine.get_or_insert_with(make);
+        let machine = self.machine.get_or_insert_with(|| machine(delimiter));
         let (mut written, mut cells) = (0, 0);
         record.gap = 0;
         record.bytes.resize(record.bytes.capacity().max(256), 0);

@@ -186,7 +186,7 @@ fn promises_of_parquet_pages_are_not_believed() {
             [bytes[start], bytes[unpacked - 1], bytes[packed - 1]],
             [0x15; 3]
         );
-        for promised in [1_u64 << 30, (1 << 31) - 1, 100 << 20] {
+        for promised in [1_u64 << 30, (1 << 31) - 1, 100 << 20, 48 << 20] {
             // A longer number makes the rest shorter, so that all stands where it stood.
             let number = as_varint(2 * promised);
             let more = number.len() - (packed - 1 - unpacked);
@@ -235,7 +235,7 @@ fn promises_of_arrow_files_are_not_believed() {
         // The length of a buffer stands before it.
         let length = 8000_i64.to_le_bytes();
         let place = bytes.windows(8).position(|eight| eight == length).unwrap();
-        for promised in [1_i64 << 50, i64::MAX, 2 << 30] {
+        for promised in [1_i64 << 50, i64::MAX, 2 << 30, 48 << 20] {
             let mut changed = bytes.clone();
             changed[place..place + 8].copy_from_slice(&promised.to_le_bytes());
             folder.write("promise.arrow", &changed);
