@@ -14,7 +14,6 @@ use super::rehearse::drawn;
 use super::schedule::Done;
 use crate::data::{Statistics, classes_in_order};
 use crate::error::Result;
-use crate::forecast::paired::CLAIMED;
 use crate::forecast::{InSources, Rehearsal, WorthMore};
 use crate::recipe::keys;
 
@@ -102,6 +101,10 @@ fn thinned<'a>(
     Some(thinned)
 }
 
+/// Probability that the interval of a difference between exponents holds the truth: with the four rehearsals that there are
+/// at most, one as long as a claim about a source asks for would tell nothing.
+const TOLD: f64 = 0.95;
+
 /// Logarithms of how many times the labels there would be, and exponents of both by source.
 struct Gains<'e> {
     target: f64,
@@ -124,7 +127,7 @@ impl Gains<'_> {
             return WorthMore::Unknown;
         };
         let deviation = deviation.hypot(LEAST_DEVIATION * self.target.hypot(self.sources));
-        let reach = law.inverse_cdf(0.5 * (1.0 + CLAIMED)) * deviation / n.sqrt();
+        let reach = law.inverse_cdf(0.5 * (1.0 + TOLD)) * deviation / n.sqrt();
         match mean {
             mean if mean > reach => WorthMore::Target,
             mean if mean < -reach => WorthMore::Sources,
