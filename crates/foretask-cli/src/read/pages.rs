@@ -1,13 +1,14 @@
 //! What the pages of a Parquet file say they hold, before the decoder believes them.
 //!
 //! A page begins with a header that says how long it is packed and how long unpacked, and the decoder asks for so much
-//! memory before it looks at the first byte: fifty bytes can promise two gigabytes. So all headers of the columns that
-//! will be decoded are read first, in the encoding that they have ("compact Thrift"), as the decoder reads them. What
+//! memory before it looks at the first byte: fifty bytes can promise two gigabytes. A page that is a dictionary says how many
+//! values it has, too, and memory is asked for so many. So all headers of the columns that will be decoded are read first, in the encoding that they have ("compact Thrift"), as the decoder reads them. What
 //! the decoder could take for something else than is taken for here is refused.
 
 use std::io::{self, Read};
 
-use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::basic::Type;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use ::parquet::file::reader::ChunkReader;
 
 use super::packed::{is_promised_too_much, promised_too_much};
@@ -44,7 +45,7 @@ pub fn check(
                     return Err("a column is outside of the file".to_owned());
                 }
                 stored = stored.saturating_add(length);
-                together = together.saturating_add(check_column(file, start, length)?);
+                together = together.saturating_add(check_column(file, column)?);
             }
         }
         if is_promised_too_much(stored, together) {
@@ -54,10 +55,10 @@ pub fn check(
     Ok(())
 }
 
-/// What the largest page of a column says it holds.
-fn check_column(file: &impl ChunkReader, start: u64, length: u64) -> Result<u64, String> {
-    let (mut from, mut left) = (start, length);
-    let mut largest = 0;
+/// What the largest page of a column says it holds, with its dictionary.
+fn check_column(file: &impl ChunkReader, column: &ColumnChunkMetaData) -> Result<u64, String> {
+    let (mut from, mut left) = column.byte_range();
+    let (mut largest, mut dictionary) = (0, 0);
     while left > 0 {
         let read = file.get_read(from).map_err(|error| error.to_string())?;
         let mut header = Header::new(read.take(left));
@@ -75,14 +76,38 @@ fn check_column(file: &impl ChunkReader, start: u64, length: u64) -> Result<u64,
         let Some(after) = left.checked_sub(header.length + packed) else {
             break;
         };
-        if is_promised_too_much(packed, unpacked) {
-            return Err(promised_too_much("a page", packed, unpacked));
+        let mut promised = unpacked;
+        if let Some(values) = header.values {
+            let values = u64::try_from(values).ok();
+            let bytes = values.map(|values| values.saturating_mul(width(column)));
+            let Some(bytes) = bytes.filter(|&bytes| bytes <= unpacked) else {
+                return Err("a dictionary says that it holds more values than bytes".to_owned());
+            };
+            dictionary = bytes;
+            promised += bytes;
+        }
+        if is_promised_too_much(packed, promised) {
+            return Err(promised_too_much("a page", packed, promised));
         }
         largest = largest.max(unpacked);
         from += left - after;
         left = after;
     }
-    Ok(largest)
+    Ok(largest + dictionary)
+}
+
+/// The fewest bytes of a value in a dictionary.
+fn width(column: &ColumnChunkMetaData) -> u64 {
+    match column.column_type() {
+        Type::BOOLEAN => 1,
+        // Texts have their length before them.
+        Type::INT32 | Type::FLOAT | Type::BYTE_ARRAY => 4,
+        Type::INT64 | Type::DOUBLE => 8,
+        Type::INT96 => 12,
+        Type::FIXED_LEN_BYTE_ARRAY => {
+            u64::try_from(column.column_descr().type_length()).map_or(1, |length| length.max(1))
+        }
+    }
 }
 
 /// Why there is no header.
@@ -101,6 +126,8 @@ struct Header<R> {
     length: u64,
     packed: i32,
     unpacked: i32,
+    /// Of a dictionary.
+    values: Option<i32>,
 }
 
 impl<R: Read> Header<R> {
@@ -110,6 +137,7 @@ impl<R: Read> Header<R> {
             length: 0,
             packed: -1,
             unpacked: -1,
+            values: None,
         }
     }
 
@@ -123,23 +151,25 @@ impl<R: Read> Header<R> {
                 (2, I32) => self.unpacked = self.number()? as i32,
                 (3, I32) => self.packed = self.number()? as i32,
                 (1 | 4, I32) => self.skip(kind, DEEPEST)?,
-                (5, STRUCT) => self.known(&[I32, I32, I32, I32, STRUCT])?,
-                (6, STRUCT) => self.known(&[])?,
-                (7, STRUCT) => self.known(&[I32, I32, TRUE])?,
-                (8, STRUCT) => self.known(&[I32, I32, I32, I32, I32, I32, TRUE, STRUCT])?,
+                (5, STRUCT) => drop(self.known(&[I32, I32, I32, I32, STRUCT])?),
+                (6, STRUCT) => drop(self.known(&[])?),
+                (7, STRUCT) => self.values = self.known(&[I32, I32, TRUE])?,
+                (8, STRUCT) => drop(self.known(&[I32, I32, I32, I32, I32, I32, TRUE, STRUCT])?),
                 (1..=8, _) => return Err(Flaw::Odd),
                 _ => self.skip(kind, DEEPEST)?,
             }
         }
     }
 
-    /// A structure whose first fields are of these kinds, whatever comes after them.
-    fn known(&mut self, kinds: &[u8]) -> Result<(), Flaw> {
+    /// A structure whose first fields are of these kinds, whatever comes after them: how many values it says there are, its
+    /// first field, of which the last one counts.
+    fn known(&mut self, kinds: &[u8]) -> Result<Option<i32>, Flaw> {
         let mut id: i16 = 0;
+        let mut values = None;
         loop {
             let kind = self.field(&mut id)?;
             if kind == STOP {
-                return Ok(());
+                return Ok(values);
             }
             let place = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
             let wanted = place.and_then(|place| kinds.get(place));
@@ -147,7 +177,10 @@ impl<R: Read> Header<R> {
             if wanted.is_some_and(|&wanted| wanted != as_one(kind)) {
                 return Err(Flaw::Odd);
             }
-            self.skip(kind, DEEPEST)?;
+            match (id, kind) {
+                (1, I32) => values = Some(self.number()? as i32),
+                _ => self.skip(kind, DEEPEST)?,
+            }
         }
     }
 

@@ -206,6 +206,61 @@ fn promises_of_parquet_pages_are_not_believed() {
 }
 
 #[test]
+fn promises_of_parquet_dictionaries_are_not_believed() {
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    let folder = Folder::new();
+    let labels: Vec<&str> = (0..1000).map(|row| ["a", "b"][row % 2]).collect();
+    let values: Vec<f64> = (0..1000).map(|row| f64::from(row % 100).sqrt()).collect();
+    let batch = RecordBatch::try_from_iter([
+        ("x", Arc::new(Float64Array::from(values)) as ArrayRef),
+        ("label", Arc::new(StringArray::from(labels)) as ArrayRef),
+    ])
+    .unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    folder.write("good.parquet", &bytes);
+    folder.stdout(&["check", "good.parquet"]);
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+    for (column, count) in [(0, 100), (1, 2)] {
+        let column = reader.metadata().row_group(0).column(column);
+        let start = column.dictionary_page_offset().unwrap() as usize;
+        // What kind of page, how long it is, how long packed, and how many values the dictionary has.
+        let unpacked = start + 3;
+        let packed = unpacked + varint(&bytes[unpacked..]).1 + 1;
+        let (size, digits) = varint(&bytes[packed..]);
+        let counted = packed + digits + 2;
+        assert_eq!(bytes[counted - 2..counted], [0x4c, 0x15]);
+        let (values, short) = varint(&bytes[counted..]);
+        assert_eq!(values, 2 * count);
+        // The last is less than none.
+        for promised in [2 * (count + 100), 1 << 29, 2 * ((1 << 31) - 1), 1] {
+            let mut number = as_varint(promised);
+            while let (true, Some(last)) = (number.len() < short, number.last_mut()) {
+                *last |= 0x80;
+                number.push(0);
+            }
+            let more = number.len() - short;
+            let shorter = as_varint(size - 2 * more as u64);
+            assert_eq!(shorter.len(), digits);
+            let end = counted + short + (size / 2) as usize;
+            let mut changed = bytes[..packed].to_vec();
+            changed.extend(shorter);
+            changed.extend([0x4c, 0x15]);
+            changed.extend(number);
+            changed.extend(&bytes[counted + short..end - more]);
+            changed.extend(&bytes[end..]);
+            folder.write("promise.parquet", &changed);
+            refused(&folder, "promise.parquet", "more values than bytes");
+        }
+    }
+}
+
+#[test]
 fn promises_of_arrow_files_are_not_believed() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
     use arrow_ipc::CompressionType;
