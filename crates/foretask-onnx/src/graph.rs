@@ -181,26 +181,31 @@ impl Graph {
             _ => 0.0,
         };
         let sides = pairs(m).flat_map(|pair| (0..m).map(move |class| side(pair, class)));
-        let seconds = (0..m).map(|class| pairs(m).filter(|pair| pair.1 == class).count() as f64);
         self.doubles("pairs", &[thresholds.len(), m], sides);
-        self.doubles("seconds", &[m], seconds);
         self.doubles(
             "thresholds",
             &[thresholds.len()],
             thresholds.iter().copied(),
         );
+        self.double("half", 0.5);
+        // A class wins (1 + sign)/2 votes of each of its m - 1 pairs.
+        let behind = match ties {
+            Ties::First => 2.0 * Ties::BEHIND,
+            Ties::Margins => 0.0,
+        };
+        let rivals = (0..m).map(|class| m as f64 - 1.0 - behind * class as f64);
+        self.doubles("rivals", &[m], rivals);
 
-        self.step("Greater", &["scores", "thresholds"], "above", &[]);
-        let to = [("to", i64::from(data_type::DOUBLE))];
-        self.step("Cast", &["above"], "won", &to);
-        self.step("MatMul", &["won", "pairs"], "gained", &[]);
-        self.step("Add", &["gained", "seconds"], "votes", &[]);
+        self.step("Sub", &["scores", "thresholds"], "margins", &[]);
+        self.step("Sign", &["margins"], "signs", &[]);
+        self.step("MatMul", &["signs", "pairs"], "gained", &[]);
+        self.step("Add", &["gained", "rivals"], "twice_votes", &[]);
+        self.step("Mul", &["twice_votes", "half"], "votes", &[]);
         if ties == Ties::First {
             return "votes";
         }
         self.double("one", 1.0);
         self.double("three", 3.0);
-        self.step("Sub", &["scores", "thresholds"], "margins", &[]);
         self.step("MatMul", &["margins", "pairs"], "sums", &[]);
         self.step("Abs", &["sums"], "sizes", &[]);
         self.step("Add", &["sizes", "one"], "larger_sizes", &[]);

@@ -292,8 +292,8 @@ mod tests {
                 &["LessOrEqual", "Clip"],
             ),
             (model(&three, &Settings::default()), &["ArgMax"]),
-            (model(&three, &votes(Ties::First)), &["Greater"]),
-            (model(&three, &votes(Ties::Margins)), &["Greater", "Div"]),
+            (model(&three, &votes(Ties::First)), &["Sign"]),
+            (model(&three, &votes(Ties::Margins)), &["Sign", "Div"]),
             (model(&three, &quadratic()), &["ReduceSum", "Transpose"]),
             (
                 prepared(vec![

@@ -3,6 +3,8 @@
 //! A rule makes scores and says how they are compared ([`Discriminant`]); with a slope and the stakes of the
 //! place of use that is a [`Decision`]. Forecasts judge it, models keep it, ONNX writes it.
 
+use std::cmp::Ordering;
+
 use faer::Mat;
 
 use crate::data::pairs;
@@ -28,7 +30,7 @@ pub enum Form {
         offsets: Vec<f64>,
     },
     /// One score per pair of classes in the order (0, 1), (0, 2), …, (1, 2), …: above its threshold it
-    /// is a vote for the first class of the pair, otherwise for the second.
+    /// is a vote for the first class of the pair, below for the second, on it half a vote for either.
     Votes {
         /// One per pair.
         thresholds: Vec<f64>,
@@ -47,6 +49,12 @@ words! {
         /// The class that comes first, as in the paper
         First = "first",
     }
+}
+
+impl Ties {
+    /// How far, in votes, a class is behind the one before it where equal votes are told apart by order: less than half a
+    /// vote for as many classes as there may be, and a power of two, so that votes stay exact.
+    pub const BEHIND: f64 = 1.0 / (1 << 20) as f64;
 }
 
 /// constant_c - ½ (z - mean_c)ᵀ precision_c (z - mean_c) for each class c.
@@ -85,17 +93,23 @@ impl Form {
                 let m = self.classes();
                 let (mut votes, mut margins) = (vec![0.0; m], vec![0.0; m]);
                 for ((a, b), (z, threshold)) in pairs(m).zip(scores.iter().zip(thresholds)) {
-                    votes[if z > threshold { a } else { b }] += 1.0;
                     let margin = z - threshold;
+                    let first = match margin.partial_cmp(&0.0) {
+                        Some(Ordering::Equal) => 0.5,
+                        Some(Ordering::Greater) => 1.0,
+                        _ => 0.0,
+                    };
+                    votes[a] += first;
+                    votes[b] += 1.0 - first;
                     margins[a] += margin;
                     margins[b] -= margin;
                 }
-                if *ties == Ties::Margins {
-                    // Within ±1/3, so that it never outweighs a vote.
-                    votes
-                        .iter_mut()
-                        .zip(&margins)
-                        .for_each(|(v, s)| *v += s / (3.0 * (s.abs() + 1.0)));
+                for (class, (votes, sum)) in votes.iter_mut().zip(&margins).enumerate() {
+                    *votes += match ties {
+                        // Within ±1/3, so that it never outweighs a vote.
+                        Ties::Margins => sum / (3.0 * (sum.abs() + 1.0)),
+                        Ties::First => -Ties::BEHIND * class as f64,
+                    };
                 }
                 votes
             }
@@ -275,7 +289,18 @@ impl Decision {
         }
     }
 
-    /// The class of each sample.
+    /// What each sample is taken for.
+    pub(crate) fn decisions(&self, scores: &Mat<f64>) -> Vec<Decided> {
+        let margins = self.margins(scores);
+        (0..margins.nrows())
+            .map(|l| match self {
+                Self::Threshold { .. } => Decided::of_two(margins[(l, 0)]),
+                Self::Argmax { .. } => Decided::of(&margins, l),
+            })
+            .collect()
+    }
+
+    /// The class of each sample, the first of those that nothing tells apart.
     pub(crate) fn decide(&self, scores: &Mat<f64>) -> Vec<usize> {
         let margins = self.margins(scores);
         (0..margins.nrows())
@@ -307,6 +332,61 @@ impl Decision {
             }
         }
         result
+    }
+}
+
+/// What a sample is taken for.
+///
+/// A model names the first of classes that nothing tells apart, as it must name one. A forecast counts each of them
+/// alike, so that what classes are called does not matter to it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decided {
+    /// This class.
+    One(usize),
+    /// One of these, each as likely.
+    AnyOf(Vec<usize>),
+}
+
+impl Decided {
+    /// By the largest margin.
+    fn of(margins: &Mat<f64>, sample: usize) -> Self {
+        let first = argmax(margins.row(sample).iter().copied());
+        let most = margins[(sample, first)];
+        let equal = (first + 1..margins.ncols()).filter(|&c| margins[(sample, c)] == most);
+        let others: Vec<usize> = equal.collect();
+        match others.is_empty() {
+            true => Self::One(first),
+            false => Self::AnyOf([vec![first], others].concat()),
+        }
+    }
+
+    /// By how far a score is above the threshold of the first of two classes.
+    pub(crate) fn of_two(margin: f64) -> Self {
+        match margin == 0.0 {
+            true => Self::AnyOf(vec![0, 1]),
+            false => Self::One(usize::from(margin < 0.0)),
+        }
+    }
+
+    /// The share of it that is this class.
+    pub(crate) fn share(&self, class: usize) -> f64 {
+        match self {
+            Self::One(one) => f64::from(u8::from(*one == class)),
+            Self::AnyOf(equal) => match equal.contains(&class) {
+                true => 1.0 / equal.len() as f64,
+                false => 0.0,
+            },
+        }
+    }
+
+    /// Each class with its share.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (usize, f64)> {
+        let equal = match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::AnyOf(equal) => equal,
+        };
+        let share = 1.0 / equal.len() as f64;
+        equal.iter().map(move |&c| (c, share))
     }
 }
 
@@ -358,4 +438,63 @@ pub(crate) fn argmax(values: impl IntoIterator<Item = f64>) -> usize {
         }
     }
     best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_that_nothing_tells_apart_share_a_decision() {
+        let of = |margins: [f64; 3]| Decided::of(&Mat::from_fn(1, 3, |_, c| margins[c]), 0);
+        assert_eq!(of([0.0, 2.0, 1.0]), Decided::One(1));
+        assert_eq!(of([1.0, 0.0, 1.0]), Decided::AnyOf(vec![0, 2]));
+        let all = of([-1.0; 3]);
+        assert_eq!(all.shares().count(), 3);
+        for c in 0..3 {
+            assert_eq!(all.share(c), 1.0 / 3.0);
+        }
+        assert_eq!(of([1.0, 0.0, 1.0]).share(1), 0.0);
+        assert_eq!(Decided::of_two(0.0), Decided::AnyOf(vec![0, 1]));
+        assert_eq!(Decided::of_two(1e-300), Decided::One(0));
+        assert_eq!(Decided::of_two(-1e-300), Decided::One(1));
+    }
+
+    #[test]
+    fn a_pair_on_its_threshold_has_half_a_vote_for_either_class() {
+        let votes = |ties| Form::Votes {
+            thresholds: vec![0.0, 1.0, -1.0],
+            ties,
+        };
+        let first = votes(Ties::First);
+        let behind = |votes: [f64; 3]| {
+            [
+                votes[0],
+                votes[1] - Ties::BEHIND,
+                votes[2] - 2.0 * Ties::BEHIND,
+            ]
+        };
+        assert_eq!(first.class_scores(&[0.0, 1.0, -1.0]), behind([1.0; 3]));
+        assert_eq!(
+            first.class_scores(&[2.0, 1.0, -2.0]),
+            behind([1.5, 0.0, 1.5])
+        );
+        let margins = votes(Ties::Margins).class_scores(&[2.0, 1.0, -2.0]);
+        assert!(margins[0] > margins[2] && margins[2] > 1.0 + margins[1]);
+    }
+
+    #[test]
+    fn what_is_decided_for_one_class_is_the_decision() {
+        let stakes = Stakes {
+            priors: vec![0.5, 0.2, 0.3],
+            costs: vec![1.0, 3.0, 2.0],
+            shares: vec![0.4, 0.3, 0.3],
+        };
+        let decision = Decision::of_class_scores(2.0, &[0.1, 0.0, -0.2], &stakes);
+        let scores = Mat::from_fn(50, 3, |l, c| ((7 * l + 3 * c) as f64).sin());
+        let both = decision.decisions(&scores).into_iter();
+        for (decided, class) in both.zip(decision.decide(&scores)) {
+            assert_eq!(decided, Decided::One(class));
+        }
+    }
 }

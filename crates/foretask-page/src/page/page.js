@@ -88,7 +88,6 @@ const foretask = (() => {
   // ---------------------------------------------------------------- a forecast, counted again
   const sum = (values) => values.reduce((total, x) => total + x, 0);
   const weighted = (weights, values) => values.reduce((total, x, c) => total + weights[c] * x, 0);
-  const argmax = (values) => values.reduce((best, x, c) => (x > values[best] ? c : best), 0);
   const errorsOf = (confusion) => confusion.map((row, c) => row.reduce((total, x, d) => (c === d ? total : total + x), 0));
   const doubles = (text) => {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -128,10 +127,14 @@ const foretask = (() => {
     const lnCost = costs.map(Math.log);
     const weight = (l) => (of.weight ? of.weight[l] : 1);
     const { slope, twin, offsets } = of.calibration;
+    /** The class of each sample, or those that nothing tells apart, with their shares. */
     const decide = (partition, l) => {
       const fold = partition.fold[l];
       const [a, ...b] = fold === null ? [slope, ...offsets] : partition.calibrations[fold];
-      return argmax(partition.scores[l].map((s, c) => a * s + (b[c] + shift[c]) + lnCost[c]));
+      const margins = partition.scores[l].map((s, c) => a * s + (b[c] + shift[c]) + lnCost[c]);
+      const most = Math.max(...margins);
+      const equal = margins.flatMap((margin, c) => (margin === most ? [c] : []));
+      return new Map(equal.map((c) => [c, 1 / equal.length]));
     };
     const decided = of.partitions.map((partition) => of.class.map((_, l) => decide(partition, l)));
     let effective = 1 / sum(priors.map((prior, c) => prior ** 2 / of.worth[c]));
@@ -139,7 +142,7 @@ const foretask = (() => {
       // How much less the samples tell because they come in groups.
       const size = n / of.independent;
       const u = of.class.map((c) => priors[c] / of.shares[c]);
-      const wrong = of.class.map((c, l) => sum(decided.map((own) => (own[l] === c ? 0 : 1))) / decided.length);
+      const wrong = of.class.map((c, l) => sum(decided.map((own) => 1 - (own[l].get(c) || 0))) / decided.length);
       const v = Math.min(1, Math.max(0, (weighted(u, wrong) + 0.5 * size) / (n + size)));
       const groups = new Map();
       of.group.forEach((g, l) => groups.set(g, (groups.get(g) || 0) + u[l] * (wrong[l] - v)));
@@ -151,12 +154,12 @@ const foretask = (() => {
     const confusionOf = (partitions, decisions) => {
       const decidedAs = zeros(m), smooth = zeros(m), total = new Array(m).fill(0), mass = new Array(m).fill(0);
       partitions.forEach((partition, p) => of.class.forEach((c, l) => {
-        const d = decisions[p][l], own = weight(l);
+        const taken = decisions[p][l], own = weight(l);
         total[c] += own;
-        decidedAs[c][d] += own;
+        taken.forEach((share, d) => { decidedAs[c][d] += own * share; });
         softmax(partition.scores[l].map((s, k) => twin * s + offsets[k])).forEach((q, k) => {
           mass[k] += own * q;
-          smooth[k][d] += own * q;
+          taken.forEach((share, d) => { smooth[k][d] += own * q * share; });
         });
       }));
       const counted = normalised(decidedAs, total), other = normalised(smooth, mass);

@@ -7,7 +7,7 @@ use super::density::Density;
 use super::judgements::{Judgement, Judgements, stacked};
 use super::{Forecast, errors_of};
 use crate::data::Importance;
-use crate::decision::{argmax, softmax};
+use crate::decision::{Decided, argmax, softmax};
 use crate::moments::Provenance;
 use crate::numerics::{INFLATION, interval};
 use crate::stakes::{Stakes, weighted};
@@ -33,9 +33,9 @@ pub(crate) fn from_judgements(
     let confusion_of = |judgements: &[&Judgement]| {
         let scores: Vec<&Mat<f64>> = judgements.iter().map(|one| &one.scores).collect();
         let (scores, class, weights) = stacked(&scores, class, importance);
-        let decisions: Vec<usize> = judgements
+        let decisions: Vec<Decided> = judgements
             .iter()
-            .flat_map(|one| one.decisions.iter().copied())
+            .flat_map(|one| one.decisions.iter().cloned())
             .collect();
         let tally = Tally::new(
             &scores,
@@ -166,7 +166,7 @@ impl Tally {
         scores: &Mat<f64>,
         class: &[usize],
         importance: &Importance,
-        decisions: &[usize],
+        decisions: &[Decided],
         calibration: &Calibration,
         stakes: &Stakes,
         partitions: usize,
@@ -183,13 +183,17 @@ impl Tally {
         let mut weights = 0.0;
         let mut claims = Vec::with_capacity(class.len());
         let twin = calibration.of_twin();
-        for (l, &decision) in decisions.iter().enumerate() {
+        for (l, decided) in decisions.iter().enumerate() {
             let (c, own) = (class[l], importance.of(l));
             tally.count[c] += own;
-            tally.decided[c][decision] += own;
+            for (decision, share) in decided.shares() {
+                tally.decided[c][decision] += own * share;
+            }
             for (c, q) in softmax(twin.logits(scores, l)).into_iter().enumerate() {
                 tally.mass[c] += own * q;
-                tally.smooth[c][decision] += own * q;
+                for (decision, share) in decided.shares() {
+                    tally.smooth[c][decision] += own * q * share;
+                }
             }
             let posterior = softmax(calibration.logits(scores, l));
             // In use classes occur with their priors, and the model says so. What is claimed is the

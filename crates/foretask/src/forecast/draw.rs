@@ -6,6 +6,7 @@ use super::Forecast;
 use super::calibrate::Calibration;
 use super::count::Tally;
 use crate::data::Importance;
+use crate::decision::Decided;
 use crate::moments::Provenance;
 use crate::stakes::Stakes;
 
@@ -14,7 +15,7 @@ use crate::stakes::Stakes;
 pub(crate) fn from_draws(
     scores: &Mat<f64>,
     class: &[usize],
-    decisions: &[usize],
+    decisions: &[Decided],
     calibration: &Calibration,
     stakes: &Stakes,
     right: Option<Vec<f64>>,

@@ -5,7 +5,7 @@ use faer::Mat;
 use super::calibrate::Calibration;
 use super::design::design_effect;
 use crate::data::{Groups, Importance};
-use crate::decision::Decision;
+use crate::decision::{Decided, Decision};
 use crate::stakes::Stakes;
 
 /// One verdict on every sample.
@@ -13,7 +13,7 @@ use crate::stakes::Stakes;
 pub(crate) struct Judgement {
     /// Class scores (n_t x m) that the calibration makes probabilities of.
     pub(crate) scores: Mat<f64>,
-    pub(crate) decisions: Vec<usize>,
+    pub(crate) decisions: Vec<Decided>,
     /// Samples that one rule judged, ascending.
     pub(crate) folds: Vec<Vec<usize>>,
     /// What decides for each fold; empty where all are decided for by the calibration of all samples, or by a rule.
@@ -44,22 +44,22 @@ impl Judgement {
     pub(crate) fn decided(mut self, calibration: &Calibration, stakes: &Stakes) -> Self {
         let decide = |calibration: &Calibration, scores: &Mat<f64>| {
             let Calibration { slope, offsets, .. } = calibration;
-            Decision::of_class_scores(*slope, offsets, stakes).decide(scores)
+            Decision::of_class_scores(*slope, offsets, stakes).decisions(scores)
         };
         self.decisions = decide(calibration, &self.scores);
         for (fold, calibration) in self.folds.iter().zip(&self.calibrations) {
             let m = self.scores.ncols();
             let own = Mat::from_fn(fold.len(), m, |row, c| self.scores[(fold[row], c)]);
             let both = fold.iter().zip(decide(calibration, &own));
-            both.for_each(|(&l, decision)| self.decisions[l] = decision);
+            both.for_each(|(&l, decided)| self.decisions[l] = decided);
         }
         self
     }
 
-    /// 1 where the decision is wrong.
+    /// 1 where the decision is wrong, less where it is one of several.
     pub(crate) fn wrong(&self, class: &[usize]) -> Vec<f64> {
         let both = self.decisions.iter().zip(class);
-        both.map(|(decision, own)| f64::from(u8::from(decision != own)))
+        both.map(|(decided, &own)| 1.0 - decided.share(own))
             .collect()
     }
 }
@@ -167,7 +167,7 @@ mod tests {
             importance: Importance::default(),
             repeats: vec![Judgement {
                 scores: Mat::from_fn(6, 2, |l, c| if c == 0 { scores[l] } else { 0.0 }),
-                decisions: vec![0; 6],
+                decisions: vec![Decided::One(0); 6],
                 folds,
                 calibrations: Vec::new(),
             }],

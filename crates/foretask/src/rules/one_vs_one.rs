@@ -12,7 +12,8 @@ use crate::moments::Moments;
 use crate::rules::binary::optimal_labels;
 use crate::rules::score_law::ScoreLaw;
 
-/// The score of one pair, (φ·labels - threshold)/deviation: positive is a vote for its first class.
+/// The score of one pair, (φ·labels - threshold)/deviation: positive is a vote for its first class, zero half a vote for
+/// either.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PairScore {
     /// One label per cell of the pair's problem.
@@ -35,12 +36,25 @@ impl PairScore {
         noise: f64,
     ) -> Self {
         let law = ScoreLaw::new(moments, &labels, noise);
+        if !law.tells_apart(&labels) {
+            return Self::none(labels.len());
+        }
         let deviation = (0.5 * (law.variance[0] + law.variance[1])).sqrt();
         Self {
             labels,
             // Never one class whatever the score: the votes of other pairs are to decide then.
             threshold: law.origin(weights),
             deviation: if deviation > 0.0 { deviation } else { 1.0 },
+        }
+    }
+
+    /// The score of a pair that nothing tells apart, half a vote for either class. Labels that follow rounding errors
+    /// would vote at random.
+    fn none(cells: usize) -> Self {
+        Self {
+            labels: vec![0.0; cells],
+            threshold: 0.0,
+            deviation: 1.0,
         }
     }
 

@@ -3,6 +3,9 @@
 use crate::moments::Moments;
 use crate::numerics::normal::{cumulative, tail};
 
+/// Mean scores closer than this share of the label scores are the same.
+const SAME_MEANS: f64 = 1e-9;
+
 /// The law of one score for both classes of the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreLaw {
@@ -29,6 +32,22 @@ impl ScoreLaw {
             standardised(threshold - self.mean[0], self.variance[0], cumulative),
             standardised(threshold - self.mean[1], self.variance[1], tail),
         ]
+    }
+
+    /// Half of the distance of the class means of the score of these labels: in such units, where they are at ±1, one
+    /// temperature fits all labels. Never so small that only rounding tells them apart.
+    pub(crate) fn half_distance(&self, label_scores: &[f64]) -> f64 {
+        let largest = label_scores.iter().map(|y| y.abs()).fold(0.0, f64::max);
+        self.half_apart().max(SAME_MEANS * largest).max(1e-300)
+    }
+
+    /// Whether more than rounding tells the class means of the score of these labels apart.
+    pub(crate) fn tells_apart(&self, label_scores: &[f64]) -> bool {
+        self.half_apart() >= self.half_distance(label_scores)
+    }
+
+    fn half_apart(&self) -> f64 {
+        0.5 * (self.mean[0] - self.mean[1]).abs()
     }
 
     /// The threshold that minimises w_1 P(error | first) + w_2 P(error | second).

@@ -76,7 +76,7 @@ impl Target<'_, '_> {
         }
         let slope = calibration.slope / unit;
         let decision = Decision::of_class_scores(calibration.slope, &calibration.offsets, &stakes);
-        let decisions = decision.decide(&standard);
+        let decisions = decision.decisions(&standard);
         let right = right_decisions(discriminant, moments, &stakes, slope);
         let mut forecast = from_draws(
             &standard,

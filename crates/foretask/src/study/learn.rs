@@ -92,13 +92,9 @@ impl Target<'_, '_> {
         let law = ScoreLaw::new(moments, &label_scores, 1.0);
         let threshold = match alarm {
             Some((null, alarm)) => false_alarm::gaussian_threshold(&law, null, alarm.rate),
-            // Means that only rounding tells apart tell nothing: the middle would lie between rounding errors.
-            None if half_distance(&law, &label_scores)
-                > 0.5 * (law.mean[0] - law.mean[1]).abs() =>
-            {
-                law.threshold(weights)
-            }
-            None => law.fair_threshold(weights),
+            None if law.tells_apart(&label_scores) => law.fair_threshold(weights),
+            // The middle of the means would lie between rounding errors.
+            None => law.threshold(weights),
         };
         let rule = BinaryRule {
             threshold,
@@ -164,17 +160,6 @@ pub(super) fn moments_of(
         }
     }
 }
-
-/// In units where the class means are at ±1 one temperature fits all labels. Means closer than rounding leaves them
-/// are at zero.
-pub(super) fn half_distance(law: &ScoreLaw, label_scores: &[f64]) -> f64 {
-    let largest = label_scores.iter().map(|y| y.abs()).fold(0.0, f64::max);
-    let half = 0.5 * (law.mean[0] - law.mean[1]).abs();
-    half.max(SAME_MEANS * largest).max(1e-300)
-}
-
-/// Mean scores closer than this share of the label scores are the same.
-const SAME_MEANS: f64 = 1e-9;
 
 pub(super) fn two(values: &[f64]) -> [f64; 2] {
     [values[0], values[1]]

@@ -6,11 +6,11 @@ use faer::Mat;
 use super::fits::Fits;
 use super::held_out::{Lesson, Whole};
 use super::judge::{FARTHEST, densities};
-use super::learn::{half_distance, moments_of, two};
+use super::learn::{moments_of, two};
 use super::outcome::{Folded, Outcome, Surrogate, rows_of};
 use super::target::Target;
 use crate::data::Coupling;
-use crate::decision::Decision;
+use crate::decision::{Decided, Decision};
 use crate::error::Result;
 use crate::forecast::count::from_judgements;
 use crate::forecast::{
@@ -101,17 +101,17 @@ impl Target<'_, '_> {
         let lessons = self.lessons(fits, &whole, &choose)?;
         let judgement = |lessons: &Vec<Lesson>| {
             let mut scores = Mat::zeros(class.len(), 2);
-            let mut decisions = vec![0; class.len()];
+            let mut decisions = vec![Decided::One(0); class.len()];
             for lesson in lessons {
                 let (rule, law) = self.learn_score(&lesson.moments(2));
                 for (row, &l) in lesson.held_out.iter().enumerate() {
                     let score = score_of(&rule, &lesson.tested, row);
                     let standard =
-                        (score - law.origin(shares)) / half_distance(&law, &rule.label_scores);
+                        (score - law.origin(shares)) / law.half_distance(&rule.label_scores);
                     let standard = standard.clamp(-FARTHEST, FARTHEST);
                     scores[(l, 0)] = 0.5 * standard;
                     scores[(l, 1)] = -0.5 * standard;
-                    decisions[l] = usize::from(score <= rule.threshold);
+                    decisions[l] = Decided::of_two(score - rule.threshold);
                 }
             }
             Judgement {
@@ -144,7 +144,7 @@ impl Target<'_, '_> {
             _ => 0.0,
         });
         let mut forecast = from_judgements(&judgements, stakes, densities(&own, &class));
-        let (unit, middle) = (half_distance(&law, &rule.label_scores), law.origin(shares));
+        let (unit, middle) = (law.half_distance(&rule.label_scores), law.origin(shares));
         let slope = sharpness / unit;
         // The scores of rules that samples had no say in, in the units of this one.
         let scores = judgements.scores();

@@ -7,6 +7,7 @@ use common::generate::{gaussian, normals};
 use faer::Mat;
 use foretask::{Evidence, Labels, RuleName, Settings, Study};
 
+use crate::decision::Decided;
 use crate::forecast::count::from_judgements;
 use crate::forecast::{Calibration, Judgement, Judgements, stacked};
 use crate::stakes::Stakes;
@@ -78,9 +79,8 @@ fn judgements(seed: u64, counts: &[usize], partitions: usize) -> Judgements {
         decisions: (0..class.len())
             .map(|l| {
                 let logits = calibration.logits(&scores, l);
-                (0..m)
-                    .max_by(|&a, &b| logits[a].total_cmp(&logits[b]))
-                    .unwrap()
+                let most = (0..m).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+                Decided::One(most.unwrap())
             })
             .collect(),
         scores,
@@ -163,7 +163,9 @@ fn the_forecast_is_a_mixture_of_a_count_and_of_its_smooth_twin() {
         let judgement = &judgements.repeats[0];
         let twin = judgements.calibration.of_twin();
         for (l, &class) in judgements.class.iter().enumerate() {
-            let decision = judgement.decisions[l];
+            let Decided::One(decision) = judgement.decisions[l] else {
+                panic!("two classes have the same score");
+            };
             counted[class][decision] += 1.0;
             let logits = twin.logits(&judgement.scores, l);
             let total: f64 = logits.iter().map(|x| x.exp()).sum();
