@@ -173,8 +173,14 @@ impl Graph {
         );
     }
 
-    /// Class scores of one score per pair.
-    pub(super) fn votes(&mut self, m: usize, thresholds: &[f64], ties: Ties) -> &'static str {
+    /// Class scores of one score per pair; `undecided` are those where every pair is.
+    pub(super) fn votes(
+        &mut self,
+        m: usize,
+        thresholds: &[f64],
+        ties: Ties,
+        undecided: &[f64],
+    ) -> &'static str {
         let side = |(a, b): (usize, usize), class: usize| match class {
             _ if class == a => 1.0,
             _ if class == b => -1.0,
@@ -188,19 +194,14 @@ impl Graph {
             thresholds.iter().copied(),
         );
         self.double("half", 0.5);
-        // A class wins (1 + sign)/2 votes of each of its m - 1 pairs.
-        let behind = match ties {
-            Ties::First => 2.0 * Ties::BEHIND,
-            Ties::Margins => 0.0,
-        };
-        let rivals = (0..m).map(|class| m as f64 - 1.0 - behind * class as f64);
-        self.doubles("rivals", &[m], rivals);
+        self.doubles("undecided", &[m], undecided.iter().copied());
 
+        // What a pair on its threshold would give half to either class of, it gives to one.
         self.step("Sub", &["scores", "thresholds"], "margins", &[]);
         self.step("Sign", &["margins"], "signs", &[]);
         self.step("MatMul", &["signs", "pairs"], "gained", &[]);
-        self.step("Add", &["gained", "rivals"], "twice_votes", &[]);
-        self.step("Mul", &["twice_votes", "half"], "votes", &[]);
+        self.step("Mul", &["gained", "half"], "won", &[]);
+        self.step("Add", &["won", "undecided"], "votes", &[]);
         if ties == Ties::First {
             return "votes";
         }

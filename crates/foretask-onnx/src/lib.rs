@@ -146,7 +146,10 @@ fn file(model: &Model) -> proto::Model {
         } => {
             let class_scores = match form {
                 Form::Linear { .. } => "scores",
-                Form::Votes { thresholds, ties } => graph.votes(m, thresholds, *ties),
+                // On every threshold each pair is undecided.
+                Form::Votes { thresholds, ties } => {
+                    graph.votes(m, thresholds, *ties, &form.class_scores(thresholds))
+                }
                 Form::Quadratic(quadratic) => graph.quadratic(quadratic),
             };
             graph.argmax(class_scores, *slope, offsets, costs);

@@ -54,7 +54,7 @@ words! {
 impl Ties {
     /// How far, in votes, a class is behind the one before it where equal votes are told apart by order: less than half a
     /// vote for as many classes as there may be, and a power of two, so that votes stay exact.
-    pub const BEHIND: f64 = 1.0 / (1 << 20) as f64;
+    const BEHIND: f64 = 1.0 / (1 << 20) as f64;
 }
 
 /// constant_c - ½ (z - mean_c)ᵀ precision_c (z - mean_c) for each class c.
