@@ -453,14 +453,15 @@ def test_equal_votes_go_to_the_first_class(tmp_path: Path) -> None:
         assert set(assert_agree(changed, x).label) == {"a"}
 
 
-@pytest.mark.parametrize(("name", "last"), [("two classes", "dog"), ("votes, ties by order", "d")])
-def test_a_score_at_its_threshold_is_of_the_second_class(name: str, last: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "decided"), [("two classes", "dog"), ("votes, ties by order", "a")])
+def test_what_a_score_at_its_threshold_decides(name: str, decided: str, tmp_path: Path) -> None:
+    """The second of two classes; of a pair each has half a vote, and the order of all classes decides."""
     model, x = fit(PROBLEMS[name], tmp_path)
     zero = {array: dict.fromkeys(range(values.size), 0.0) for array, values in tensors(model)[0].items()}
     zero["decision"] |= {0: 1.0, **dict.fromkeys(range(5, 9), 1.0)} if "thresholds" in zero else {}
     zero.pop("ties", None)
     zero.pop("rbf.width", None)
-    assert set(assert_agree(with_numbers(model, **zero), x).label) == {last}
+    assert set(assert_agree(with_numbers(model, **zero), x).label) == {decided}
 
 
 def test_the_file_says_what_it_is(tmp_path: Path) -> None:

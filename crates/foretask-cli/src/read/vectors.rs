@@ -18,8 +18,8 @@ use bytes::Bytes;
 use super::error::{Place, ReadError};
 use super::pages;
 
-/// Entries of a vector, at most: each is a column, and costs its name.
-const MOST_ENTRIES: usize = 1 << 20;
+/// Entries of a vector, at most, twice what Spark hashes words into: each is a column, and costs its name.
+const MOST_ENTRIES: usize = 1 << 19;
 
 /// Rows that are looked at at a time for one that has a vector.
 const LOOK: usize = 64;

@@ -436,5 +436,5 @@ fn bad_vectors_are_named_with_their_rows() {
         assert_message(train(&path), &path, &[place, why]);
     }
     let path = vectors(&folder, &[sparse(1 << 21, &[(1, 1.0)])]);
-    assert_message(train(&path), &path, &["2097152 entries", "at most 1048576"]);
+    assert_message(train(&path), &path, &["2097152 entries", "at most 524288"]);
 }
