@@ -25,6 +25,13 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
             hint = _renamed(columns_of(X), known)
         elif "Input X contains" in message:
             hint = _unusable(X, "is", finite=True)
+            # What scikit-learn adds speaks of classifiers that take no gaps at all.
+            message = message.split("\n")[0]
+            if "NaN" in message and not options.get("reset", True):
+                message += (
+                    " No value was missing in training, so that nothing says what belongs there: fill it in, or "
+                    "drop the row"
+                )
         elif "could not convert string" in message:
             hint = _unusable(X, "holds text:", finite=False)
         else:

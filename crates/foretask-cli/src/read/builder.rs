@@ -142,12 +142,14 @@ impl Builder {
             }
             return Ok(());
         }
+        // Among texts "Infinity" is one of them, such as the name of a film.
+        let is_text = matches!(self.column, Column::Texts(_));
         let number = match self.expected {
             Expected::Texts => None,
-            _ => self.number(text),
+            _ => (self.number(text)).filter(|value| value.is_finite() || !is_text),
         };
         if let Some(value) = number {
-            if let (Column::Texts(texts), true) = (&mut self.column, value.is_finite()) {
+            if let Column::Texts(texts) = &mut self.column {
                 let told = Told::Number(texts.push(number_name(value).as_deref()));
                 self.known.insert(text.as_bytes(), told);
                 self.numbers += 1;

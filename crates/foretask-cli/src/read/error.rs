@@ -95,6 +95,11 @@ pub enum ReadError {
         format: &'static str,
         reason: String,
     },
+    /// A zip archive of something else than arrays.
+    #[error(
+        "{file}: is a zip archive of '{held}', not of NumPy arrays; unpack it and name what was in it"
+    )]
+    Zipped { file: String, held: String },
     // Giving the columns their roles.
     /// Two columns have one name.
     #[error("{file}: two columns are called '{column}'; rename one of them")]

@@ -371,9 +371,19 @@ impl<'a> Archive<'a> {
             .map_err(|error| damaged(&error))?;
         let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
         let mut names = Vec::new();
+        let mut other = None;
         for name in zip.file_names() {
             let name = name.map_err(|error| damaged(&error))?;
-            names.extend(npyz::npz::array_name_from_file_name(&name).map(str::to_owned));
+            match npyz::npz::array_name_from_file_name(&name) {
+                Some(array) => names.push(array.to_owned()),
+                None => other = other.or(Some(name.into_owned())),
+            }
+        }
+        if let (Some(held), true) = (other, names.is_empty()) {
+            return Err(ReadError::Zipped {
+                file: request.file.to_owned(),
+                held,
+            });
         }
         Ok(Self {
             open,

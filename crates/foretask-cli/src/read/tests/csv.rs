@@ -300,6 +300,18 @@ fn it_does_not_matter_in_which_row_the_first_text_stands() {
 }
 
 #[test]
+fn infinity_among_texts_is_a_text_and_among_numbers_an_error() {
+    let folder = Folder::new();
+    let path = folder.write("a.csv", "title,label\nHeat,u\nInfinity,v\n1984,u\n-inf,v\n");
+    let table = train(&path).unwrap();
+    let names = ["title=Heat", "title=Infinity", "title=1984", "title=-inf"];
+    assert_eq!(texts(&table, 0), names);
+    let path = folder.write("b.csv", "title,label\n1984,u\nInfinity,v\n");
+    let message = "row 2, column 'title': the value is inf";
+    assert_message(train(&path), &path, &[message]);
+}
+
+#[test]
 fn names_of_rows_that_r_writes_have_no_name() {
     let folder = Folder::new();
     let table = train(&folder.write("r.csv", "a,label\n1,10,u\n2,20,v\n")).unwrap();

@@ -363,6 +363,15 @@ fn npy(header: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn archives_of_other_files_are_told_apart() {
+    let folder = Folder::new();
+    let archive = Npz::new().raw("flights.csv", b"a,label\n1,u\n2,v\n");
+    let path = folder.write("flights.csv.zip", archive.bytes());
+    let message = "is a zip archive of 'flights.csv', not of NumPy arrays; unpack it";
+    assert_message(train(&path), &path, &[message]);
+}
+
+#[test]
 fn promises_of_a_header_are_not_believed() {
     let folder = Folder::new();
     for (descr, shape, expected) in [
