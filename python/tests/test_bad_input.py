@@ -17,7 +17,9 @@ def refused(match, X, y, task=None, error=ValueError, **params):
 
 def test_values(two_tasks):
     X, y, task = two_tasks
-    surprise = "Input X contains NaN. No value was missing in training, so that nothing says what belongs there"
+    surprise = (
+        "Input X contains NaN. No value was missing in training, so that nothing says what belongs there"
+    )
     for bad, match in ((np.nan, surprise), (np.inf, "Input X contains infinity")):
         broken = X.copy()
         broken[3, 4] = bad

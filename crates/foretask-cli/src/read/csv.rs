@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 use memchr::memchr;
 
-use super::batch::{Batches, rows_of};
+use super::batch::{Batches, Meter, rows_of};
 use super::error::ReadError;
 use super::growing::Growing;
 use super::records::{Line, Record, Records};
@@ -34,11 +34,12 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Reads the header; the separator is looked for unless it is given.
+    /// Reads the header; the separator is looked for unless it is given. `stored` counts the bytes that the source is made of.
     pub fn open(
         mut source: Box<dyn BufRead>,
         delimiter: Option<u8>,
         request: &'a Request<'a>,
+        stored: &Meter,
     ) -> Result<Self, ReadError> {
         let delimiter = match delimiter {
             Some(delimiter) => delimiter,
@@ -48,7 +49,7 @@ impl<'a> Lines<'a> {
                     .map_err(|error| unreadable(request, &error))?,
             ),
         };
-        let mut records = Records::new(source, delimiter);
+        let mut records = Records::new(source, delimiter, stored.clone());
         let mut record = Record::default();
         let mut next = |record: &mut Record| {
             records
@@ -65,6 +66,9 @@ impl<'a> Lines<'a> {
         // R writes no name above the names of its rows.
         if more && record.len() == header.len() + 1 {
             header.insert(0, String::new());
+        }
+        if more {
+            regular(&record, header.len(), 1, request)?;
         }
         let roles = request.assign(&header)?;
         let columns = Growing::new(header, roles, delimiter != b',', request);
@@ -89,15 +93,7 @@ impl Batches for Lines<'_> {
         let most = rows_of(values, self.columns.width());
         while self.more && self.row - before < most {
             self.row += 1;
-            let expected = self.columns.cells();
-            if self.record.len() != expected {
-                return Err(ReadError::Ragged {
-                    file: self.request.file.to_owned(),
-                    row: self.row,
-                    expected,
-                    got: self.record.len(),
-                });
-            }
+            regular(&self.record, self.columns.cells(), self.row, self.request)?;
             self.columns.push_record(&self.record, self.row)?;
             self.more = self
                 .records
@@ -119,11 +115,32 @@ fn unreadable(request: &Request, error: &std::io::Error) -> ReadError {
     }
 }
 
+/// Refuses a line that has not as many cells as the header.
+fn regular(
+    record: &Record,
+    expected: usize,
+    row: usize,
+    request: &Request,
+) -> Result<(), ReadError> {
+    match record.len() {
+        got if got == expected => Ok(()),
+        got => Err(ReadError::Ragged {
+            file: request.file.to_owned(),
+            row,
+            expected,
+            got,
+        }),
+    }
+}
+
 /// The separator that splits most of the first lines alike.
 fn separator(start: &[u8]) -> u8 {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let fields = |separator: u8| -> (usize, usize) {
-        let (mut records, mut record) = (Records::new(start, separator), Record::default());
+        let (mut records, mut record) = (
+            Records::new(start, separator, Meter::default()),
+            Record::default(),
+        );
         let mut lengths = Vec::new();
         while lengths.len() < LINES && matches!(records.next(&mut record), Ok(true)) {
             lengths.push(record.len());

@@ -264,7 +264,7 @@ fn open<'a>(
             let batches: Box<dyn Batches + 'a> = match format {
                 Format::Tsv => {
                     let delimiter = written.delimiter.or(Some(b'\t'));
-                    Box::new(csv::Lines::open(stream, delimiter, request)?)
+                    Box::new(csv::Lines::open(stream, delimiter, request, meter)?)
                 }
                 Format::Jsonl => Box::new(jsonl::Objects::open(twice(stream)?, request)?),
                 Format::Svmlight => {
@@ -273,7 +273,7 @@ fn open<'a>(
                     };
                     Box::new(svmlight::Rows::open(twice(stream)?, request, others)?)
                 }
-                _ => Box::new(csv::Lines::open(stream, written.delimiter, request)?),
+                _ => Box::new(csv::Lines::open(stream, written.delimiter, request, meter)?),
             };
             ("text", batches)
         }

@@ -19,6 +19,19 @@ pub const ZSTD_WINDOW: u32 = 27;
 pub const TOO_MUCH: &str = "it unpacks to more than 200 times its size and more than 64 MB; if that is meant, unpack it, \
                             and give foretask what comes of it";
 
+/// Cells that a line of any text may have, and one more for each byte that is stored: a cell takes hundreds of bytes of memory,
+/// so that a few bytes that unpack to megabytes of separators would be gigabytes.
+pub const CELLS_ANYWAY: u64 = 1 << 16;
+
+/// What is said of a line that has more.
+pub const TOO_WIDE: &str = "a line has more than 65536 cells, and more than its file has bytes; if that is meant, unpack it, \
+                            and give foretask what comes of it";
+
+/// Whether so many cells are too many to come of so many stored bytes.
+pub fn is_too_wide(stored: u64, cells: u64) -> bool {
+    cells > CELLS_ANYWAY.saturating_add(stored)
+}
+
 /// Whether so many bytes are too much to come of so many packed ones.
 pub fn is_too_much(packed: u64, unpacked: u64) -> bool {
     unpacked > EXPANDED_ANYWAY && unpacked > packed.saturating_mul(MOST_EXPANSION)

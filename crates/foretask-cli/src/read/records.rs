@@ -12,6 +12,9 @@ use std::ops::Range;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2};
 
+use super::batch::Meter;
+use super::packed::{TOO_WIDE, is_too_wide};
+
 /// One line, in cells.
 #[derive(Default)]
 pub struct Record {
@@ -71,6 +74,8 @@ impl<'a> Line<'a> {
 pub struct Records<R> {
     source: R,
     delimiter: u8,
+    /// Bytes of files that were read: a line has not many more cells.
+    stored: Meter,
     /// Made for the first line that needs it.
     machine: Option<Box<Reader>>,
 }
@@ -102,10 +107,12 @@ impl<R> Drop for Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    pub fn new(source: R, delimiter: u8) -> Self {
+    /// What `source` makes of the bytes that `stored` counts.
+    pub fn new(source: R, delimiter: u8, stored: Meter) -> Self {
         Self {
             source,
             delimiter,
+            stored,
             machine: None,
         }
     }
@@ -136,6 +143,7 @@ impl<R: BufRead> Records<R> {
             }
             self.source.consume(end + 1);
             if !blank {
+                bounded(&self.stored, record.len())?;
                 return Ok(true);
             }
         }
@@ -162,14 +170,26 @@ impl<R: BufRead> Records<R> {
             match result {
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => record.bytes.resize(2 * record.bytes.len(), 0),
-                ReadRecordResult::OutputEndsFull => record.ends.resize(2 * record.ends.len(), 0),
+                ReadRecordResult::OutputEndsFull => {
+                    bounded(&self.stored, cells)?;
+                    record.ends.resize(2 * record.ends.len(), 0);
+                }
                 ReadRecordResult::Record | ReadRecordResult::End => {
                     record.bytes.truncate(written);
                     record.ends.truncate(cells);
+                    bounded(&self.stored, cells)?;
                     return Ok(result == ReadRecordResult::Record);
                 }
             }
         }
+    }
+}
+
+/// Refuses a line of so many cells if no table that is stored in so many bytes can have them.
+fn bounded(stored: &Meter, cells: usize) -> io::Result<()> {
+    match is_too_wide(stored.bytes(), cells as u64) {
+        true => Err(io::Error::other(TOO_WIDE)),
+        false => Ok(()),
     }
 }
 
@@ -180,7 +200,8 @@ mod tests {
     use super::*;
 
     fn ours(text: &[u8], buffer: usize) -> Vec<Vec<Vec<u8>>> {
-        let mut records = Records::new(BufReader::with_capacity(buffer, text), b',');
+        let source = BufReader::with_capacity(buffer, text);
+        let mut records = Records::new(source, b',', Meter::default());
         let (mut record, mut all) = (Record::default(), Vec::new());
         while records.next(&mut record).unwrap() {
             all.push(record.cells().map(<[u8]>::to_vec).collect());

@@ -55,6 +55,45 @@ fn packed_text_that_becomes_huge_is_refused() {
     }
 }
 
+#[test]
+fn packed_lines_of_separators_are_refused() {
+    let folder = Folder::new();
+    // Millions of columns in two lines: unpacked that costs a gigabyte and a half.
+    let line = format!("{}\n", ",".repeat(3 << 20));
+    let quoted = format!("\"\"{line}");
+    for (name, header) in [("plain", &line), ("quoted", &quoted)] {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut zstd = zstd::Encoder::new(Vec::new(), 19).unwrap();
+        for out in [&mut gzip as &mut dyn Write, &mut zstd] {
+            out.write_all(header.as_bytes()).unwrap();
+            out.write_all(line.as_bytes()).unwrap();
+        }
+        let files = [
+            (format!("{name}.csv.gz"), gzip.finish().unwrap()),
+            (format!("{name}.csv.zst"), zstd.finish().unwrap()),
+        ];
+        for (file, bytes) in files {
+            assert!(bytes.len() < 1 << 13, "{file}: {}", bytes.len());
+            folder.write(&file, bytes);
+            refused(&folder, &file, "a line has more than 65536 cells");
+        }
+    }
+    // As many as there are bytes are a table.
+    let names: Vec<String> = (0..100_000).map(|i| format!("{i}")).collect();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    for line in [names.join(","), "1,".repeat(99_999) + "2"] {
+        gzip.write_all(line.as_bytes()).unwrap();
+        gzip.write_all(b"\n").unwrap();
+    }
+    folder.write("wide.csv.gz", gzip.finish().unwrap());
+    let wide = Command::new(env!("CARGO_BIN_EXE_foretask"))
+        .args(["check", &folder.path("wide.csv.gz").to_string_lossy()])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&wide.stdout);
+    assert!(said.contains("of 100000 columns"), "{said}");
+}
+
 /// An array of so many doubles that are all zero, of which `written` are there.
 fn archive(count: usize, written: usize) -> Vec<u8> {
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({count}, 1), }}");
