@@ -29,8 +29,8 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
             message = message.split("\n")[0]
             if "NaN" in message and not options.get("reset", True):
                 message += (
-                    " No value was missing in training, so that nothing says what belongs there: fill it in, or "
-                    "drop the row"
+                    " No value was missing in training, so that nothing says what belongs there: fill it in, "
+                    "or drop the row"
                 )
         elif "could not convert string" in message:
             hint = _unusable(X, "holds text:", finite=False)

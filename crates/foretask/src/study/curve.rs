@@ -2,7 +2,7 @@
 //!
 //! Errors fall as a power of the number of labels, v (n'/n)^-a. The half-split of the forecast measures a, with the
 //! standard error of its paired differences; rehearsals measure it too, where there are some. Both are weighed by
-//! their precision with what exponents are elsewhere, N(.4, .25²).
+//! their precision with what exponents are elsewhere, N(.35, .25²).
 
 use super::Study;
 use super::foretell::gaussian_error;
@@ -16,7 +16,7 @@ use crate::forecast::{Budget, CurvePoint, LabelsNeeded};
 use crate::numerics::{INFLATION, NORMAL_95, interval};
 
 /// Exponents elsewhere: their mean and deviation.
-const PRIOR: (f64, f64) = (0.4, 0.25);
+const PRIOR: (f64, f64) = (0.35, 0.25);
 /// The deviation of the exponent is taken for this much larger.
 const DOUBT: f64 = 1.2;
 /// Nobody labels more than this many times what is there.
@@ -221,6 +221,8 @@ impl Study<'_> {
         if let Some((mean, deviation)) = self.rehearsed_exponent(progress)? {
             exponent = exponent.with(mean, deviation);
         }
+        // That labels raise the error is the luck of few.
+        exponent.mean = exponent.mean.max(0.0);
         Ok(exponent)
     }
 
