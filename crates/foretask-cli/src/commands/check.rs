@@ -277,7 +277,17 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Columns that may be the label: of few kinds.
+/// What people call the column of classes, as a part of its name.
+const SPOKEN: [&str; 14] = [
+    "label", "class", "target", "outcome", "response", "result", "status", "diagnos", "disease",
+    "species", "survived", "event", "type", "category",
+];
+
+/// A column that misses more of its values than this is hardly the label.
+const MOSTLY_THERE: f64 = 0.1;
+
+/// Columns that may be the label, which are of few kinds, the likeliest first: one that is called so, whole, text, of the
+/// fewest kinds, and of these the last.
 fn candidates(table: &Data) -> Vec<String> {
     let columns = table.frame.names().iter().zip(table.frame.columns());
     let kinds = |column: &Column| match column {
@@ -294,10 +304,22 @@ fn candidates(table: &Data) -> Vec<String> {
         }
         _ => 0,
     };
-    columns
-        .filter(|(_, column)| (2..=MOST_CLASSES).contains(&kinds(column)))
-        .map(|(name, _)| name.clone())
-        .collect()
+    let mut found: Vec<_> = columns
+        .map(|(name, column)| (name, column, kinds(column)))
+        .filter(|(_, _, kinds)| (2..=MOST_CLASSES).contains(kinds))
+        .rev()
+        .collect();
+    found.sort_by_key(|(name, column, kinds)| {
+        let name = name.to_lowercase();
+        let missing = column.missing() as f64 / column.len().max(1) as f64;
+        (
+            !SPOKEN.iter().any(|word| name.contains(word)),
+            missing > MOSTLY_THERE,
+            !matches!(column, Column::Texts(_)),
+            *kinds,
+        )
+    });
+    found.into_iter().map(|(name, ..)| name.clone()).collect()
 }
 
 /// The command that goes on from here: for the smallest task that can be a target, where there are several.
@@ -314,7 +336,7 @@ fn command(
     );
     // Arrays and svmlight lines have classes without a column of them.
     let label = match (&table.label, &table.labels) {
-        (None, None) => candidates(table).pop(),
+        (None, None) => candidates(table).into_iter().next(),
         (label, _) => label.clone(),
     };
     for (option, value, usual) in [

@@ -266,7 +266,7 @@ pub enum ReadError {
     )]
     NotFinite { place: Place, value: String },
     /// A label or task without a value.
-    #[error("{place}: the {role} is empty; every row needs one")]
+    #[error("{place}: the {role} is empty; every row needs one, so fill it in or drop the row")]
     EmptyCategory { place: Place, role: &'static str },
     /// A label or task in another encoding.
     #[error("{place}: the text is not UTF-8; save the file with UTF-8 encoding")]

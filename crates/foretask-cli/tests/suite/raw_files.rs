@@ -363,6 +363,17 @@ fn a_look_names_what_is_wrong_and_the_command_that_goes_on() {
     ] {
         assert!(text.contains(part), "'{part}' is not in\n{text}");
     }
+    // Of columns of few kinds one that is called like a class, or whole text of the fewest kinds, not the last one.
+    let last = |text: &str| text.lines().last().unwrap().trim().to_owned();
+    assert!(text.contains("it may be 'sex',"), "{text}");
+    let next = "foretask forecast penguins.csv --label sex --task species";
+    assert_eq!(last(&text), next);
+    let text = folder.stdout(&["check", "penguins.csv"]);
+    assert!(text.contains("it may be 'species',"), "{text}");
+    assert_eq!(
+        last(&text),
+        "foretask forecast penguins.csv --label species"
+    );
     let options = ["--label", "sex", "--task", "species"];
     let text = folder.stdout(&[&["check", "penguins.csv"], &options[..]].concat());
     assert!(
