@@ -6,6 +6,7 @@ Each part prints one table. Run from the root of the repository, on one thread p
     python python/benchmarks/forecasts.py noise --draws 200
     python python/benchmarks/forecasts.py truth --draws 8
     python python/benchmarks/forecasts.py claims --draws 20
+    python python/benchmarks/forecasts.py unequal --draws 12
     python python/benchmarks/forecasts.py skewed --draws 8 --data ../shared/data
     python python/benchmarks/forecasts.py real --data ../shared/data --protocols ../shared/recipe
 """
@@ -246,6 +247,66 @@ def truth(options: argparse.Namespace, pool: Any) -> None:
     print(f"lowest coverage of a setting: {100 * lowest:.0f} %")
 
 
+# Learning curves of classes with unequal numbers of labels
+
+UNEQUAL = [
+    (Setting("t3", 4, 3, 40, 30, 3, 0.7), (60, 20, 6, 3)),
+    (Setting("gauss", 5, 3, 40, 30, 4, 0.8), (60, 30, 12, 6, 4)),
+    (Setting("gauss", 8, 2, 30, 40, 4.5, 0.5), (80, 40, 20, 10, 6, 4, 3, 3)),
+    (Setting("digits", 10, 3, 20, 64, 6, 1), (80, 50, 30, 20, 12, 8, 6, 4, 3, 3)),
+]
+
+
+def worth(counts: Array, added: int, weights: Array) -> float:
+    """How many times less the noise of the class means is with more labels of each class."""
+    return float((weights / counts).sum() / (weights / (counts + added)).sum())
+
+
+def rarer(job: tuple[Setting, tuple[int, ...], int, int]) -> tuple[float, float, float]:
+    """By which factor more labels lower the error: in truth, as foretold, with classes that matter alike."""
+    setting, each, added, seed = job
+    rng = np.random.default_rng([seed, setting.classes, 77])
+    make, target, counts = setting.maker(rng), setting.tasks - 1, np.array(each)
+    shares = counts / counts.sum()
+
+    def drawn(many: Array) -> tuple[Array, Array]:
+        X, y = make(target, many.max())
+        rows = np.concatenate([np.flatnonzero(y == c)[:count] for c, count in enumerate(many)])
+        return X[rows], y[rows]
+
+    sources = [make(j, setting.many) for j in range(target)]
+    own, more = drawn(counts), make(target, added)
+    tested = drawn((6000 * shares).astype(int))
+    study = Tables.of([*sources, own]).study(rehearse=False)
+    told, later = study.forecast().error, float(study.learning_curve([added]).error[0])
+    grown = (np.vstack([own[0], more[0]]), np.concatenate([own[1], more[1]]))
+    priors = {c: float(share) for c, share in enumerate(shares)}
+    after = error(Tables.of([*sources, grown]).study(rehearse=False, priors=priors), *tested)
+    foretold = np.log(later / told)
+    growths = [worth(counts, added, weights) for weights in (shares * (1 - shares), np.ones(len(counts)))]
+    alike = foretold * np.log(growths[1]) / np.log(growths[0])
+    return float(np.log(after / error(study, *tested))), float(foretold), float(alike)
+
+
+def unequal(options: argparse.Namespace, pool: Any) -> None:
+    """Print learning curves where some classes have few labels."""
+    print(
+        "Unequal classes, more labels of each: mean logarithm of the factor by which the error falls, in\n"
+        "truth, as foretold, with classes that matter alike; root mean square off, of both"
+    )
+    for added in (10, 40):
+        every = []
+        for setting, each in UNEQUAL:
+            jobs = [(setting, each, added, seed) for seed in range(options.draws)]
+            found = np.array(pool.map(rarer, jobs))
+            every.append(found)
+            means = "".join(f"{mean:7.2f}" for mean in found.mean(axis=0))
+            print(f"+{added:<3} {setting.kind:<7} {setting.classes:>2} {means}")
+        found = np.vstack(every)
+        off = np.sqrt(((found[:, 1:] - found[:, :1]) ** 2).mean(axis=0))
+        print(f"+{added:<3} all {off[0]:21.2f}{off[1]:7.2f}", flush=True)
+
+
 # Claims about sources
 
 CLAIMED = [
@@ -428,7 +489,14 @@ def print_measured(name: str, groups: Iterable[Array]) -> None:
     print(f"{name:<18} {found:6.1f} {bias:+6.1f} {size:6.1f} {inside:5.0f} % {in_test:5.0f} %", flush=True)
 
 
-PARTS = {"noise": noise, "truth": truth, "claims": claims, "skewed": skewed, "real": measured}
+PARTS = {
+    "noise": noise,
+    "truth": truth,
+    "unequal": unequal,
+    "claims": claims,
+    "skewed": skewed,
+    "real": measured,
+}
 
 
 def main() -> None:

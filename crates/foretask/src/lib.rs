@@ -281,6 +281,7 @@
 //!   schedule.rs           many plans, shared fits
 //!   train.rs              5. weights, and a model
 //!   alone.rs              a target without its sources
+//!   growth.rs             how many times the labels more labels are worth
 //!   rehearse.rs           sources in the target's place
 //!   mod.rs                the study
 //!   counted.rs            a study whose errors are counted elsewhere

@@ -6,6 +6,7 @@
 
 use super::Study;
 use super::foretell::gaussian_error;
+use super::growth::Growth;
 use super::learn::NamedRule;
 use super::outcome::Exponent;
 use super::target::Target;
@@ -46,9 +47,9 @@ impl Study<'_> {
             return self.foretold_curve(added, progress);
         }
         let exponent = self.exponent(progress)?;
-        let counts = &self.cells().tasks()[self.target()].counts;
+        let growth = self.growth();
         let point = |&more: &usize| {
-            let ratio = growth(counts, &vec![more; counts.len()]);
+            let ratio = growth.with_each(more);
             let (error, interval) = self.at_ratio(exponent, ratio);
             CurvePoint {
                 added: more,
@@ -70,7 +71,7 @@ impl Study<'_> {
             Some(_) => self.exponent(&|_| {})?,
             None => return Ok(Vec::new()),
         };
-        let counts = &self.cells().tasks()[self.target()].counts;
+        let growth = self.growth();
         let (now, _) = self.now();
         let reach = NORMAL_95 * DOUBT * exponent.deviation;
         let needed = |error: f64, a: f64| -> Option<usize> {
@@ -78,18 +79,8 @@ impl Study<'_> {
                 return Some(0);
             }
             let most = (now / error).powf(1.0 / a.max(1e-9));
-            if a <= 0.0 || !most.is_finite() || most > MOST {
-                return None;
-            }
-            // Labels of each class that make the classes together worth so many times what they are.
-            let mut added = ((most - 1.0) * mean(counts)).ceil() as usize;
-            while added > 0 && growth(counts, &vec![added - 1; counts.len()]) >= most {
-                added -= 1;
-            }
-            while growth(counts, &vec![added; counts.len()]) < most {
-                added += 1;
-            }
-            Some(added)
+            let reached = a > 0.0 && most.is_finite() && most <= MOST;
+            reached.then(|| growth.needed(most))
         };
         let of = |&error: &f64| LabelsNeeded {
             error,
@@ -102,9 +93,9 @@ impl Study<'_> {
         Ok(errors.iter().map(of).collect())
     }
 
-    /// How to spread labels over the classes of the target: one after the other to the class that has fewest, because
-    /// the noise of a rule is that of its class means, Σ 1/n_c. Where sources were rehearsed, also whether labels are
-    /// worth more in the sources. None from a theory.
+    /// How to spread labels over the classes of the target: one after the other to the class in which it does most against
+    /// the noise of the class means. Where sources were rehearsed, also whether labels are worth more in the sources. None
+    /// from a theory.
     ///
     /// # Errors
     /// As [`Study::learning_curve`].
@@ -113,23 +104,12 @@ impl Study<'_> {
             return Ok(None);
         }
         let exponent = self.exponent(&|_| {})?;
-        let counts = &self.cells().tasks()[self.target()].counts;
-        let mut added = vec![0; counts.len()];
-        for _ in 0..labels {
-            let fewest = (0..counts.len()).min_by_key(|&c| counts[c] + added[c]);
-            fewest.into_iter().for_each(|c| added[c] += 1);
-        }
-        let grown = growth(counts, &added);
+        let growth = self.growth();
+        let added = growth.spread(labels);
+        let grown = growth.with(added.iter().map(|&more| more as f64));
         let (error, interval) = self.at_ratio(exponent, grown);
         let priors = &self.forecast().priors;
-        let expected: Vec<f64> = counts
-            .iter()
-            .zip(priors)
-            .map(|(&n, prior)| n as f64 + prior * labels as f64)
-            .collect();
-        let harmonic = |of: &mut dyn Iterator<Item = f64>| of.map(f64::recip).sum::<f64>();
-        let as_they_come = harmonic(&mut counts.iter().map(|&n| n as f64))
-            / harmonic(&mut expected.iter().copied());
+        let as_they_come = growth.with(priors.iter().map(|prior| prior * labels as f64));
         Ok(Some(Budget {
             labels,
             added,
@@ -138,6 +118,12 @@ impl Study<'_> {
             as_they_come: self.at_ratio(exponent, as_they_come).0,
             in_sources: self.in_sources(labels, grown)?,
         }))
+    }
+
+    /// How many times the labels more labels are worth.
+    fn growth(&self) -> Growth {
+        let counts = &self.cells().tasks()[self.target()].counts;
+        Growth::new(counts, &self.forecast().priors)
     }
 
     /// The quantity whose curve is drawn, and its interval.
@@ -238,7 +224,7 @@ impl Study<'_> {
     fn foretold_curve(&self, added: &[usize], progress: &dyn Fn(f64)) -> Result<Vec<CurvePoint>> {
         let now = self.forecast();
         let before = self.foretold_error(0)?;
-        let counts = &self.cells().tasks()[self.target()].counts;
+        let growth = self.growth();
         added
             .iter()
             .enumerate()
@@ -250,7 +236,7 @@ impl Study<'_> {
                     _ => 1.0,
                 };
                 let error = (now.error * scale).min(1.0);
-                let ratio = growth(counts, &vec![more; counts.len()]);
+                let ratio = growth.with_each(more);
                 Ok(CurvePoint {
                     added: more,
                     error,
@@ -287,26 +273,10 @@ impl Study<'_> {
     }
 }
 
-/// By which factor the noise of the class means, Σ 1/n_c, falls: how many times the labels that is worth.
-fn growth(counts: &[usize], added: &[usize]) -> f64 {
-    let noise = |n: usize| 1.0 / n.max(1) as f64;
-    let before: f64 = counts.iter().map(|&n| noise(n)).sum();
-    let after: f64 = counts
-        .iter()
-        .zip(added)
-        .map(|(n, more)| noise(n + more))
-        .sum();
-    before / after
-}
-
 /// Of two numbers or more.
 pub(super) fn mean_and_deviation(of: &[f64]) -> Option<(f64, f64)> {
     let n = of.len() as f64;
     let mean = of.iter().sum::<f64>() / n;
     let variance = of.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
     (of.len() > 1).then(|| (mean, variance.sqrt()))
-}
-
-fn mean(counts: &[usize]) -> f64 {
-    counts.iter().sum::<usize>() as f64 / counts.len() as f64
 }

@@ -33,6 +33,7 @@ mod fold_scores;
 mod folded;
 mod foretell;
 mod grouped;
+mod growth;
 mod held_out;
 mod judge;
 mod learn;

@@ -9,6 +9,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::growth::Growth;
 use super::schedule::{self, Done};
 use super::target::Target;
 use crate::data::{Rows, Statistics, classes_in_order};
@@ -177,7 +178,7 @@ impl Target<'_, '_> {
             tested: Vec::new(),
             growth: 1.0,
         };
-        let (mut before, mut after) = (0.0, 0.0);
+        let (mut counts, mut added) = (Vec::new(), Vec::new());
         for (c, cell) in own.enumerate() {
             let there = cells
                 .of_task(source)
@@ -187,8 +188,8 @@ impl Target<'_, '_> {
             if labels == 0 {
                 return None;
             }
-            before += 1.0 / cells.count(cell) as f64;
-            after += 1.0 / labels as f64;
+            counts.push(cells.count(cell));
+            added.push(labels as f64 - cells.count(cell) as f64);
             let (kept, others) = samples.split_at(labels);
             study.kept.extend(kept);
             study.class.push(there - first);
@@ -197,7 +198,7 @@ impl Target<'_, '_> {
                 .push(others[..others.len().min(MOST_TESTED)].to_vec());
         }
         study.kept.sort_unstable();
-        study.growth = before / after;
+        study.growth = Growth::new(&counts, &self.stakes().priors).with(added);
         Some(study)
     }
 
