@@ -18,8 +18,9 @@ use bytes::Bytes;
 use super::error::{Place, ReadError};
 use super::pages;
 
-/// Entries of a vector, at most, twice what Spark hashes words into: each is a column, and costs its name.
-const MOST_ENTRIES: usize = 1 << 19;
+/// Entries of all vectors together, at most, and one more for each byte of the file. Each is a column, which costs its name and
+/// some 150 bytes; Spark hashes words into as many, if not told otherwise.
+const MOST_ENTRIES: u64 = 1 << 18;
 
 /// Rows that are looked at at a time for one that has a vector.
 const LOOK: usize = 64;
@@ -61,6 +62,8 @@ impl Layout {
         damaged: impl Fn(&dyn std::fmt::Display) -> ReadError,
     ) -> Result<Self, ReadError> {
         let (schema, mut sizes) = (told.schema(), Vec::new());
+        let most = MOST_ENTRIES.saturating_add(file.len());
+        let mut entries = 0_u64;
         for (place, field) in schema.fields().iter().enumerate() {
             if !is_vector(field.data_type()) {
                 continue;
@@ -75,9 +78,10 @@ impl Layout {
                 let batch = batch.map_err(|error| damaged(&error))?;
                 let size = batch.columns().first().and_then(first_size);
                 if let Some(size) = size {
-                    if size > MOST_ENTRIES {
+                    entries = entries.saturating_add(size as u64);
+                    if entries > most {
                         return Err(damaged(&format!(
-                            "column '{}' has vectors of {size} entries, and a table at most {MOST_ENTRIES}",
+                            "column '{}' has vectors of {size} entries, and all vectors of such a file have {most} at most",
                             field.name()
                         )));
                     }
