@@ -1,4 +1,5 @@
-//! How much memory a file may cost: 64 MB and twenty times what it has.
+//! How much memory a file may cost: 64 MB and twenty times what it has in one piece, and four times as much in all (the columns
+//! of a vector of Spark, as many as it hashes words into, take 130 MB of a file of a kilobyte).
 //!
 //! What is asked for is counted, as memory that is never touched does not show in what the process takes. Only Rust's is: what
 //! the decompressors of C ask for is bounded by `-rss_limit_mb`.
@@ -7,21 +8,29 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::process::abort;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Bytes that any file may cost.
+/// Bytes that any file may cost in one piece.
 const ANYWAY: usize = 1 << 26;
 /// How many bytes more for each that it has.
 const EACH: usize = 20;
+
+/// How many such pieces there may be at a time.
+const PIECES: usize = 4;
 
 /// Bytes that are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// Bytes that may be.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Bytes of one piece that may be.
+static PIECE: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 /// Does something with a file of so many bytes; where that costs too much, this ends the process as a crash does.
 pub fn within(bytes: usize, work: impl FnOnce()) {
-    MOST.store(HELD.load(Relaxed) + ANYWAY + EACH * bytes, Relaxed);
+    let piece = ANYWAY + EACH * bytes;
+    PIECE.store(piece, Relaxed);
+    MOST.store(HELD.load(Relaxed) + PIECES * piece, Relaxed);
     work();
     MOST.store(usize::MAX, Relaxed);
+    PIECE.store(usize::MAX, Relaxed);
 }
 
 struct Counted;
@@ -31,9 +40,10 @@ static COUNTED: Counted = Counted;
 
 fn take(bytes: usize) {
     let held = HELD.fetch_add(bytes, Relaxed) + bytes;
-    if held > MOST.load(Relaxed) {
+    if held > MOST.load(Relaxed) || bytes > PIECE.load(Relaxed) {
         // To say so takes memory, too.
         MOST.store(usize::MAX, Relaxed);
+        PIECE.store(usize::MAX, Relaxed);
         eprintln!("too much memory: {held} bytes with the last {bytes}");
         abort();
     }

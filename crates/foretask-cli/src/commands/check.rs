@@ -1,8 +1,8 @@
 //! `foretask check`: what would be done with each column of a table, what is wrong with it, and how to go on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use foretask::prepare::{Column, Encoding, Preparation, Warning};
+use foretask::prepare::{Column, Encoded, Encoding, LeftOutColumn, Preparation, Warning};
 use serde_json::{Map, Value, json};
 
 use crate::arguments;
@@ -186,6 +186,15 @@ impl<'a> Look<'a> {
             .names()
             .iter()
             .zip(self.table.frame.columns());
+        // Of columns with one name the first; tables may have hundreds of thousands of columns.
+        let mut used: HashMap<&str, &Encoded> = HashMap::new();
+        for column in &self.preparation.columns {
+            used.entry(&column.name).or_insert(column);
+        }
+        let mut left_out: HashMap<&str, &LeftOutColumn> = HashMap::new();
+        for column in &self.preparation.left_out {
+            left_out.entry(&column.name).or_insert(column);
+        }
         let row = |(name, column): (&String, &Column)| {
             let holds = match column {
                 Column::Numbers(_) | Column::Singles(_) | Column::Sparse { .. } => "numbers",
@@ -193,8 +202,7 @@ impl<'a> Look<'a> {
                 Column::Untold(..) => "other",
             };
             let missing = column.missing() as f64 / column.len().max(1) as f64;
-            let mut used = self.preparation.columns.iter();
-            let becomes = match used.find(|used| used.name == *name) {
+            let becomes = match used.get(name.as_str()) {
                 Some(used) => {
                     let becomes = match &used.encoding {
                         Encoding::Number => "a feature".to_owned(),
@@ -215,8 +223,7 @@ impl<'a> Look<'a> {
                     }
                 }
                 None => {
-                    let mut left_out = self.preparation.left_out.iter();
-                    let why = left_out.find(|column| column.name == *name);
+                    let why = left_out.get(name.as_str());
                     format!(
                         "left out: {}",
                         why.map_or(String::new(), |column| column.why.to_string())

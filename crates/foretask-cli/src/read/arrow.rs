@@ -68,10 +68,10 @@ impl<'a> Growing<'a> {
         format: &'static str,
     ) -> Self {
         let Layout { header, fields } = layout;
-        let feature = |&column: &usize| match fields[column] {
+        let feature = |(own, &column): (usize, &usize)| match fields[column] {
             (_, Some(_)) => no_entries(),
             (field, None) => {
-                let expected = request.expected(&header[column]);
+                let expected = request.expected(&header[column], own);
                 empty(schema.field(field).data_type(), expected)
             }
         };
@@ -94,7 +94,7 @@ impl<'a> Growing<'a> {
             request,
             format,
             decoded,
-            features: roles.features.iter().map(feature).collect(),
+            features: roles.features.iter().enumerate().map(feature).collect(),
             known: roles.features.iter().map(|_| Memo::default()).collect(),
             label_names: Categories::default(),
             labels: Vec::new(),

@@ -30,9 +30,9 @@ impl<'a> Growing<'a> {
         decimal_comma: bool,
         request: &'a Request<'a>,
     ) -> Self {
-        let feature = |&column: &usize| {
+        let feature = |(own, &column): (usize, &usize)| {
             let name = &header[column];
-            Builder::new(name, request.expected(name), decimal_comma)
+            Builder::new(name, request.expected(name, own), decimal_comma)
         };
         let kept = |&column: &usize| Kept {
             name: header[column].clone(),
@@ -40,7 +40,7 @@ impl<'a> Growing<'a> {
         };
         Self {
             request,
-            features: roles.features.iter().map(feature).collect(),
+            features: roles.features.iter().enumerate().map(feature).collect(),
             label_names: Categories::default(),
             labels: Vec::new(),
             task_names: Categories::default(),

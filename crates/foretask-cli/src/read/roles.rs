@@ -63,12 +63,14 @@ impl Request<'_> {
         }
     }
 
-    /// What a column is expected to hold.
-    pub fn expected(&self, name: &str) -> Expected {
+    /// What a column is expected to hold, which may be the model's feature number `guess`: in wide tables a search for each
+    /// would take long.
+    pub fn expected(&self, name: &str, guess: usize) -> Expected {
         let has = |names: &[String]| names.iter().any(|other| other == name);
-        if let Some(preparation) = self.preparation() {
-            let mut columns = preparation.columns.iter();
-            return match columns.find(|column| column.name == name) {
+        if let Some(Preparation { columns, .. }) = self.preparation() {
+            let guessed = columns.get(guess).filter(|column| column.name == name);
+            let found = guessed.or_else(|| columns.iter().find(|column| column.name == name));
+            return match found {
                 Some(column) if column.encoding == Encoding::Number => Expected::Numbers,
                 Some(_) => Expected::Texts,
                 None => Expected::Anything,

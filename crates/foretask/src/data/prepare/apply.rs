@@ -64,12 +64,16 @@ impl Preparation {
     /// [`Error::Column`] for the first that is not there, with the name nearest to it.
     pub fn select(&self, mut frame: Frame) -> Result<Frame> {
         let mut columns = Vec::with_capacity(self.columns.len());
-        for (own, wanted) in self.columns.iter().enumerate() {
-            match frame.place(&wanted.name, own) {
-                Some(place) => columns.push(std::mem::replace(
-                    &mut frame.columns[place],
-                    Column::Numbers(Vec::new()),
-                )),
+        let mut next = 0;
+        for wanted in &self.columns {
+            match frame.place(&wanted.name, next) {
+                Some(place) => {
+                    next = place + 1;
+                    columns.push(std::mem::replace(
+                        &mut frame.columns[place],
+                        Column::Numbers(Vec::new()),
+                    ));
+                }
                 None => {
                     return Err(Error::Column {
                         column: wanted.name.clone(),

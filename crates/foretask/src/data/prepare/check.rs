@@ -96,12 +96,13 @@ impl Preparation {
         label: &[U],
     ) -> Vec<Warning> {
         let (task, label) = (&Coded::new(task), &Coded::new(label));
+        let mut next = 0;
         let columns: Vec<(&Column, &Encoding, &str)> = self
             .columns
             .iter()
-            .enumerate()
-            .filter_map(|(own, encoded)| {
-                let place = frame.place(&encoded.name, own)?;
+            .filter_map(|encoded| {
+                let place = frame.place(&encoded.name, next)?;
+                next = place + 1;
                 let column = &frame.columns()[place];
                 Some((column, &encoded.encoding, encoded.name.as_str()))
             })
