@@ -5,7 +5,7 @@ Each part prints one table. Run from the root of the repository, on one thread p
     export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 RAYON_NUM_THREADS=1
     python python/benchmarks/forecasts.py noise --draws 200
     python python/benchmarks/forecasts.py truth --draws 8
-    python python/benchmarks/forecasts.py claims --draws 20
+    python python/benchmarks/forecasts.py claims --draws 60
     python python/benchmarks/forecasts.py unequal --draws 12
     python python/benchmarks/forecasts.py skewed --draws 8 --data ../shared/data
     python python/benchmarks/forecasts.py real --data ../shared/data --protocols ../shared/recipe
@@ -60,6 +60,11 @@ class Tables:
         return Tables(self.X[kept], self.y[kept], self.task[kept])
 
 
+def seeds(options: argparse.Namespace) -> range:
+    """The draws that were asked for."""
+    return range(options.first, options.first + options.draws)
+
+
 def error(study: Study, X: Array, y: Array) -> float:
     """Test the study's own classifier."""
     return float((study.classifier().predict(X) != y).mean())
@@ -93,7 +98,7 @@ def noise(options: argparse.Namespace, pool: Any) -> None:
     )
     for classes, each in NOISE:
         for settings in BY_NAME:
-            found = pool.map(partial(of_noise, classes, each, settings), range(options.draws))
+            found = pool.map(partial(of_noise, classes, each, settings), seeds(options))
             told = np.array([error for error, _ in found])
             name = ", ".join(f"{key} {value}" for key, value in settings.items()) or "default"
             print(
@@ -228,7 +233,7 @@ def summary(name: str, found: list[Told]) -> str:
 
 def truth(options: argparse.Namespace, pool: Any) -> None:
     """Print forecasts and learning curves beside what came true."""
-    jobs = [(setting, each, seed) for seed in range(options.draws) for each in LABELS for setting in SETTINGS]
+    jobs = [(setting, each, seed) for seed in seeds(options) for each in LABELS for setting in SETTINGS]
     found = pool.map(come_true, jobs, chunksize=2)
     print(
         "Known truth: error, forecast less truth, its size, intervals that hold it; with four times as many\n"
@@ -297,7 +302,7 @@ def unequal(options: argparse.Namespace, pool: Any) -> None:
     for added in (10, 40):
         every = []
         for setting, each in UNEQUAL:
-            jobs = [(setting, each, added, seed) for seed in range(options.draws)]
+            jobs = [(setting, each, added, seed) for seed in seeds(options)]
             found = np.array(pool.map(rarer, jobs))
             every.append(found)
             means = "".join(f"{mean:7.2f}" for mean in found.mean(axis=0))
@@ -349,7 +354,7 @@ def claims(options: argparse.Namespace, pool: Any) -> None:
     print("Claims about sources: statements, claims of help or harm, claims whose sign is wrong")
     total = np.zeros(3, int)
     for setting, each in CLAIMED:
-        jobs = [(setting, each, seed) for seed in range(options.draws)]
+        jobs = [(setting, each, seed) for seed in seeds(options)]
         found = [one for own in pool.map(claimed, jobs) for one in own]
         made = [one for one in found if one[0] != "cannot be told"]
         wrong = [one for one in made if (one[0] == "helps") != (one[1] > 0)]
@@ -444,7 +449,7 @@ def skewed(options: argparse.Namespace, pool: Any) -> None:
             print(f"{name:<20} skipped: {file} is not at hand (--data)")
             continue
         for labels in (44, 110, 275):
-            jobs = [(name, options.data, labels, seed) for seed in range(options.draws)]
+            jobs = [(name, options.data, labels, seed) for seed in seeds(options)]
             found = np.array([one for one in pool.map(thresholds, jobs) if one is not None])
             default, plain, best = 100 * found.mean(axis=0)
             print(f"{name:<20} {labels:>4} labels {default:6.2f} {plain:6.2f} {best:6.2f}", flush=True)
@@ -506,6 +511,7 @@ def main() -> None:
     )
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--draws", type=int, default=20, help="draws of each problem")
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument("--processes", type=int, default=2, help="processes side by side")
     parser.add_argument("--data", type=Path, help="folder of the real data")
     parser.add_argument("--protocols", type=Path, help="folder of the generators of real problems")

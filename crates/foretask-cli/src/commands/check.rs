@@ -316,7 +316,7 @@ fn candidates(table: &Data) -> Vec<String> {
         .filter(|(_, _, kinds)| (2..=MOST_CLASSES).contains(kinds))
         .rev()
         .collect();
-    found.sort_by_key(|(name, column, kinds)| {
+    found.sort_by_cached_key(|(name, column, kinds)| {
         let name = name.to_lowercase();
         let missing = column.missing() as f64 / column.len().max(1) as f64;
         (

@@ -24,8 +24,12 @@ pub const TOO_MUCH: &str = "it unpacks to more than 200 times its size and more 
 pub const CELLS_ANYWAY: u64 = 1 << 16;
 
 /// What is said of a line that has more.
-pub const TOO_WIDE: &str = "a line has more than 65536 cells, and more than its file has bytes; if that is meant, unpack it, \
-                            and give foretask what comes of it";
+pub fn too_wide() -> String {
+    format!(
+        "a line has more than {CELLS_ANYWAY} cells, and more than its file has bytes; if that is meant, unpack it, and give \
+         foretask what comes of it"
+    )
+}
 
 /// Whether so many cells are too many to come of so many stored bytes.
 pub fn is_too_wide(stored: u64, cells: u64) -> bool {

@@ -13,7 +13,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2};
 
 use super::batch::Meter;
-use super::packed::{TOO_WIDE, is_too_wide};
+use super::packed::{is_too_wide, too_wide};
 
 /// One line, in cells.
 #[derive(Default)]
@@ -188,7 +188,7 @@ impl<R: BufRead> Records<R> {
 /// Refuses a line of so many cells if no table that is stored in so many bytes can have them.
 fn bounded(stored: &Meter, cells: usize) -> io::Result<()> {
     match is_too_wide(stored.bytes(), cells as u64) {
-        true => Err(io::Error::other(TOO_WIDE)),
+        true => Err(io::Error::other(too_wide())),
         false => Ok(()),
     }
 }
